@@ -1,0 +1,123 @@
+// Package bwrap is the linux-bwrap backend: the mounts and namespaces are made
+// by bubblewrap (bwrap(1)), everything inside is ours.
+package bwrap
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/backend"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// Name is the backend's name.
+const Name = "linux-bwrap"
+
+// maxArgs is what bwrap takes, --args included: it refuses more than 9,000.
+const maxArgs = 8900
+
+// Backend implements backend.Backend.
+type Backend struct{ backend.Trial }
+
+// Name gives "linux-bwrap".
+func (Backend) Name() string { return Name }
+
+// Compile turns a spec into bwrap's arguments.
+func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
+	p := plan.Base(Name, s)
+	a := &args{}
+	if s.Isolated() {
+		p.Isolation = plan.Isolation{
+			User: sup.UserNS, Mount: true, PID: true, UTS: true, IPC: true, Cgroup: true,
+			Net: s.Policy.Network.Mode != policy.NetworkOn, PrivateMounts: sup.PrivateMounts,
+		}
+		a.namespaces(p.Isolation, s, sup)
+		p.Mounts = plan.LinuxMounts(s)
+		for _, m := range p.Mounts {
+			a.mount(m)
+		}
+	} else {
+		p.Isolation.Direct = true
+		a.text("--dev-bind", "/", "/")
+	}
+	a.text("--as-pid-1")
+	if len(a.list) > maxArgs {
+		e := fault.New(fault.PolicyUnenforceable, "compile the policy", "",
+			fmt.Sprintf("bwrap takes at most 9,000 arguments, this policy needs %d; use --backend linux-native or fewer, wider patterns", len(a.list)))
+		e.Backend = Name
+		return nil, e
+	}
+	p.Outer = &plan.Outer{Program: sup.Path, Args: a.list, ByFD: true}
+	p.LinuxLimits(s, false)
+	p.LinuxRows(s)
+	return backend.Finish(p, s)
+}
+
+// args collects bwrap's arguments.
+type args struct{ list []plan.OuterArg }
+
+func (a *args) text(words ...string) {
+	for _, w := range words {
+		a.list = append(a.list, plan.OuterArg{Text: w})
+	}
+}
+
+// namespaces asks for LNX-01. The user namespace is made by the launcher around
+// bwrap for root (every id keeps its number), by bwrap itself for a user.
+func (a *args) namespaces(iso plan.Isolation, s *spec.Spec, sup backend.Support) {
+	if s.User.UID != 0 {
+		a.text("--unshare-user")
+	}
+	a.text("--unshare-pid", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try", "--cap-drop", "ALL")
+	if iso.Net {
+		a.text("--unshare-net")
+	}
+}
+
+// mount translates one operation.
+func (a *args) mount(m plan.Mount) {
+	switch m.Kind {
+	case plan.RootHost:
+		a.text("--ro-bind", "/", "/")
+	case plan.RootEmpty: // bwrap's root is an empty file system in memory
+	case plan.Bind:
+		flag := "--bind-fd"
+		if m.ReadOnly {
+			flag = "--ro-bind-fd"
+		}
+		a.text(flag)
+		a.list = append(a.list, plan.OuterArg{Open: m.Src, ID: m.ID})
+		a.text(m.Dst)
+	case plan.Tmpfs:
+		a.text("--perms", mode(m.Mode))
+		if m.Size > 0 {
+			a.text("--size", strconv.FormatInt(m.Size, 10))
+		}
+		a.text("--tmpfs", m.Dst)
+	case plan.HideDir:
+		a.text("--perms", mode(m.Mode), "--size", "1048576", "--tmpfs", m.Dst)
+		if m.ReadOnly {
+			a.text("--remount-ro", m.Dst)
+		}
+	case plan.HideFile:
+		if !m.Make {
+			a.text("--ro-bind", "/dev/null", m.Dst) // on a mount without devices: opening it fails
+		}
+	case plan.Dev:
+		a.text("--dev", m.Dst)
+	case plan.Proc:
+		a.text("--proc", m.Dst)
+		for _, n := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs"} {
+			a.text("--ro-bind-try", "/proc/"+n, m.Dst+"/"+n)
+		}
+	case plan.Symlink:
+		a.text("--symlink", m.Target, m.Dst)
+	case plan.Seal:
+		a.text("--remount-ro", m.Dst)
+	}
+}
+
+func mode(m uint32) string { return fmt.Sprintf("%04o", m) }

@@ -1,0 +1,151 @@
+package launch
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/qiming-sandbox/qsandbox/internal/inside"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
+)
+
+// lowerInit writes program Init: what PID 1 does to itself before the command
+// exists. Everything here holds for the command too, since it is forked from PID 1.
+func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize) (slave inside.Slot) {
+	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
+		return b.Call(inside.Init, label, nr, args...)
+	}
+	// SECURITY: descriptors of the launcher's parent pass through bwrap; none may stay (VAR-03).
+	call("close inherited descriptors", unix.SYS_CLOSE_RANGE, inside.Int(firstFree), inside.Imm(1<<32-1), inside.Int(0))
+	if p.TTY {
+		slave = lowerTerminal(b, size)
+	}
+	// A limit of one byte switches core dumps off for pipe handlers too: the kernel
+	// treats it as "no dump" (fs/coredump.c), while 0 still starts the handler.
+	rlimit(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1)
+	call("leave the caller's keyring", unix.SYS_KEYCTL, inside.Imm(1 /* KEYCTL_JOIN_SESSION_KEYRING */), inside.Int(0)).Ignore()
+	lowerPrivileges(b, p)
+	return slave
+}
+
+// firstFree is the first descriptor that is not one of ours.
+const firstFree = inside.FDInit
+
+// lowerPrivileges drops everything that can be dropped (LNX-06, LNX-08).
+func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
+	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
+		return b.Call(inside.Init, label, nr, args...).AllThreads()
+	}
+	if p.User.Switch {
+		groups := make([]byte, 4*len(p.User.Groups))
+		for i, g := range p.User.Groups {
+			binary.LittleEndian.PutUint32(groups[4*i:], uint32(g))
+		}
+		gid, uid := inside.Imm(uint64(p.User.GID)), inside.Imm(uint64(p.User.UID))
+		call("set groups", unix.SYS_SETGROUPS, inside.Int(len(p.User.Groups)), inside.Bytes(groups))
+		call("set group", unix.SYS_SETRESGID, gid, gid, gid)
+		dropBounding(call)
+		call("set user", unix.SYS_SETRESUID, uid, uid, uid)
+	} else if p.Isolation.User || p.User.UID == 0 {
+		dropBounding(call)
+	}
+	if !p.Isolation.Direct {
+		call("drop ambient capabilities", unix.SYS_PRCTL, inside.Imm(unix.PR_CAP_AMBIENT), inside.Imm(unix.PR_CAP_AMBIENT_CLEAR_ALL), inside.Int(0), inside.Int(0), inside.Int(0)).Ignore()
+		var header [8]byte
+		binary.LittleEndian.PutUint32(header[:], unix.LINUX_CAPABILITY_VERSION_3)
+		// SECURITY: no capability is left, in no set (LNX-06).
+		call("drop capabilities", unix.SYS_CAPSET, inside.Bytes(header[:]), inside.Bytes(make([]byte, 24)))
+	}
+	call("forbid new privileges", unix.SYS_PRCTL, inside.Imm(unix.PR_SET_NO_NEW_PRIVS), inside.Int(1), inside.Int(0), inside.Int(0), inside.Int(0))
+	lowerLandlock(b, p.Landlock)
+	if len(p.Seccomp) > 0 {
+		prog := b.Pointers(inside.Imm(uint64(len(p.Seccomp)/8)), inside.Bytes(p.Seccomp)) // struct sock_fprog
+		// SECURITY: the last step: from here on PID 1 itself is under the command's filter (LNX-10).
+		b.Call(inside.Init, "install the system call filter", unix.SYS_SECCOMP, inside.Imm(unix.SECCOMP_SET_MODE_FILTER), inside.Imm(unix.SECCOMP_FILTER_FLAG_TSYNC), inside.Ref(prog))
+	}
+}
+
+// dropBounding empties the bounding set, so that a root user gets nothing back
+// at exec. Without CAP_SETPCAP it fails: then there is nothing to get back.
+func dropBounding(call func(string, uintptr, ...inside.Arg) *inside.Call) {
+	for c := range unix.CAP_LAST_CAP + 1 {
+		call("drop the bounding set", unix.SYS_PRCTL, inside.Imm(unix.PR_CAPBSET_DROP), inside.Imm(uint64(c)), inside.Int(0), inside.Int(0), inside.Int(0)).Ignore()
+	}
+}
+
+// lowerLandlock applies a ruleset. It comes after the mounts: any file-system
+// ruleset forbids mount().
+func lowerLandlock(b *inside.Builder, l *plan.Landlock) {
+	if l == nil {
+		return
+	}
+	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
+		return b.Call(inside.Init, label, nr, args...)
+	}
+	set, dir := b.NewSlot(), b.NewSlot()
+	call("make the Landlock ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, inside.Bytes(l.Attr), inside.Int(len(l.Attr)), inside.Int(0)).To(set)
+	for _, r := range l.Rules {
+		var attr [16]byte // struct landlock_path_beneath_attr, 12 bytes packed
+		binary.LittleEndian.PutUint64(attr[:], r.Access)
+		data := b.Data(attr[:])
+		call("open "+r.Path+" for Landlock", unix.SYS_OPENAT, inside.Int(unix.AT_FDCWD), inside.Str(r.Path), inside.Imm(unix.O_PATH|unix.O_CLOEXEC)).To(dir)
+		b.Store32(inside.Init, "open "+r.Path+" for Landlock", inside.RefAt(data, 8), inside.FromSlot(dir))
+		call("allow "+r.Path+" in Landlock", unix.SYS_LANDLOCK_ADD_RULE, inside.FromSlot(set), inside.Imm(unix.LANDLOCK_RULE_PATH_BENEATH), inside.Ref(data), inside.Int(0))
+		call("close", unix.SYS_CLOSE, inside.FromSlot(dir))
+	}
+	call("apply Landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, inside.FromSlot(set), inside.Int(0)).AllThreads()
+	call("close", unix.SYS_CLOSE, inside.FromSlot(set))
+}
+
+// lowerTerminal opens a pseudo-terminal of the sandbox's own and sends its
+// master side out, so that the caller's terminal is never inside (PROC-01, PROC-04).
+func lowerTerminal(b *inside.Builder, size *unix.Winsize) inside.Slot {
+	const label = "open a terminal"
+	master, slave := b.NewSlot(), b.NewSlot()
+	call := func(nr uintptr, args ...inside.Arg) *inside.Call { return b.Call(inside.Init, label, nr, args...) }
+	call(unix.SYS_OPENAT, inside.Int(unix.AT_FDCWD), inside.Str("/dev/ptmx"), inside.Imm(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).To(master)
+	call(unix.SYS_IOCTL, inside.FromSlot(master), inside.Imm(unix.TIOCSPTLCK), inside.Bytes(make([]byte, 8)))
+	call(unix.SYS_IOCTL, inside.FromSlot(master), inside.Imm(unix.TIOCGPTPEER), inside.Imm(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).To(slave)
+	if size != nil {
+		var ws [8]byte
+		binary.LittleEndian.PutUint16(ws[0:], size.Row)
+		binary.LittleEndian.PutUint16(ws[2:], size.Col)
+		call(unix.SYS_IOCTL, inside.FromSlot(master), inside.Imm(unix.TIOCSWINSZ), inside.Bytes(ws[:]))
+	}
+	b.SendFD(inside.Init, label, master)
+	call(unix.SYS_CLOSE, inside.FromSlot(master))
+	return slave
+}
+
+// lowerCommand writes program Command: the last steps of the child that becomes the command.
+func lowerCommand(b *inside.Builder, p *plan.Plan, slave inside.Slot) {
+	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
+		return b.Call(inside.Command, label, nr, args...)
+	}
+	call("start a session", unix.SYS_SETSID)
+	if p.TTY {
+		call("take the terminal", unix.SYS_IOCTL, inside.FromSlot(slave), inside.Imm(unix.TIOCSCTTY), inside.Int(0))
+		for fd := range 3 {
+			call("connect the terminal", unix.SYS_DUP3, inside.FromSlot(slave), inside.Int(fd), inside.Int(0))
+		}
+	}
+	if p.Limits.How.NProc {
+		rlimit(b, inside.Command, "limit the number of processes", unix.RLIMIT_NPROC, uint64(p.Limits.Processes))
+	}
+	if p.Limits.How.Data {
+		rlimit(b, inside.Command, "limit memory", unix.RLIMIT_DATA, uint64(p.Limits.Memory))
+	}
+	call("enter "+p.Cwd, unix.SYS_CHDIR, inside.Str(p.Cwd))
+	call("close descriptors", unix.SYS_CLOSE_RANGE, inside.Int(3), inside.Imm(1<<32-1), inside.Imm(unix.CLOSE_RANGE_CLOEXEC))
+	call(execLabel, unix.SYS_EXECVE, inside.Str(p.Exe), inside.Ref(b.Strings(p.Argv)), inside.Ref(b.Strings(p.Env)))
+}
+
+// execLabel marks the step whose failure is the command's own.
+const execLabel = "execute the command"
+
+func rlimit(b *inside.Builder, p inside.Program, label string, which int, v uint64) {
+	var lim [16]byte // struct rlimit64
+	binary.LittleEndian.PutUint64(lim[0:], v)
+	binary.LittleEndian.PutUint64(lim[8:], v)
+	b.Call(p, label, unix.SYS_PRLIMIT64, inside.Int(0), inside.Int(which), inside.Bytes(lim[:]), inside.Int(0))
+}

@@ -1,0 +1,62 @@
+// Package launch is step 3 of 5: a plan becomes a running process.
+//
+// Start builds everything that must exist before the command, and gives a
+// Process. It either starts the command under its plan or fails; there is no
+// way from here to an unwrapped command.
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/internal/inside"
+)
+
+// startLimit bounds the time from the first process to the command (LNX-12).
+const startLimit = 30 * time.Second
+
+// Options are what a launch needs beside the plan.
+type Options struct {
+	Rows, Cols uint16 // terminal size; 0 leaves the kernel's default
+	SecondInit bool   // use the portable Go init even where the small one exists (tests)
+}
+
+// Process is a plan that runs. Exactly one goroutine may call Wait; the other
+// methods may be called from any.
+type Process struct {
+	Stdin  io.WriteCloser // nil unless the plan asks for a pipe or a terminal
+	Stdout *os.File       // nil with a terminal
+	Stderr *os.File       // nil with a terminal
+	TTY    *os.File       // the terminal's master side, or nil
+
+	PID int // of the init, on the host
+
+	sys sysProcess
+}
+
+// Result is how the command ended.
+type Result struct {
+	Code   int  // exit code
+	Signal int  // the signal that ended it, or 0
+	Lost   bool // the init itself was killed: the tree was ended from outside
+	Memory bool // the kernel ended it for its memory limit
+	Usage  inside.Usage
+}
+
+// Firm tells whether a failed start means that this machine cannot do it at all.
+// Shortage (processes, memory, descriptors, space, time) says nothing about that:
+// a sandbox that eats the process limit must not unlock the next one (POL-05).
+func Firm(err error) bool {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return false
+	}
+	switch errno {
+	case syscall.EPERM, syscall.EACCES, syscall.ENOSYS, syscall.EINVAL, syscall.ENOENT, syscall.EOPNOTSUPP:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,333 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/inside"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
+)
+
+// sysProcess is the Linux part of a Process.
+type sysProcess struct {
+	outer   *os.Process // what we started: bwrap, the stage, or the init itself
+	control *os.File    // write end; closing it ends everything inside
+	status  *os.File
+	image   *inside.Image
+	plan    *plan.Plan
+	group   *cgroup
+	direct  bool
+	mu      sync.Mutex // guards control
+}
+
+// Start carries a plan out up to the command's first instruction.
+// Errors: LAUNCH_FAILED, COMMAND_NOT_FOUND, COMMAND_NOT_EXECUTABLE.
+func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
+	p, err := withDirs(p)
+	if err != nil {
+		return nil, err
+	}
+	image, err := lower(p, opt)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, "prepare the sandbox", "", err)
+	}
+	l := &launcher{plan: p, opt: opt, image: image}
+	defer l.closeChildEnds()
+	if err := l.open(); err != nil {
+		l.abandon()
+		return nil, l.wrap("open descriptors", err)
+	}
+	if err := l.fork(); err != nil {
+		l.abandon()
+		return nil, err
+	}
+	l.closeChildEnds()
+	if err := l.handshake(ctx); err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return l.process(), nil
+}
+
+// lower writes the three programs of a plan.
+func lower(p *plan.Plan, opt Options) (*inside.Image, error) {
+	b := inside.NewBuilder(!p.Isolation.Direct)
+	if p.Outer == nil && !p.Isolation.Direct {
+		lowerSetup(b, p)
+	}
+	var size *unix.Winsize
+	if opt.Rows > 0 {
+		size = &unix.Winsize{Row: opt.Rows, Col: opt.Cols}
+	}
+	slave := lowerInit(b, p, size)
+	lowerCommand(b, p, slave)
+	return b.Build()
+}
+
+// launcher holds the descriptors of one start.
+type launcher struct {
+	plan    *plan.Plan
+	opt     Options
+	image   *inside.Image
+	ours    []*os.File // ends of ours, closed when the start fails
+	theirs  []*os.File // ends of the child
+	child   [7]*os.File
+	extra   []*os.File // from descriptor 7 on: for the outer program
+	control *os.File
+	status  *os.File
+	stdin   *os.File
+	stdout  *os.File
+	stderr  *os.File
+	tty     *os.File
+	outer   *os.Process
+	pid     int
+	group   *cgroup
+	tryOnly bool // stop when the init is ready
+}
+
+// open makes the descriptors: 0-2 of the command, 3 control, 4 status, 5 the
+// blob, 6 the init.
+func (l *launcher) open() error {
+	if err := l.stdio(); err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	l.own(w, r)
+	l.control, l.child[inside.FDControl] = w, r
+	if err := l.openStatus(); err != nil {
+		return err
+	}
+	blob, err := inside.BlobFile(l.image)
+	if err != nil {
+		return err
+	}
+	l.theirs = append(l.theirs, blob)
+	l.child[inside.FDBlob] = blob
+	l.child[inside.FDInit], err = l.initKind().Image()
+	return err
+}
+
+func (l *launcher) initKind() inside.InitKind {
+	if l.opt.SecondInit {
+		return inside.InitGo
+	}
+	return inside.InitAuto
+}
+
+func (l *launcher) own(ours, theirs *os.File) {
+	l.ours, l.theirs = append(l.ours, ours), append(l.theirs, theirs)
+}
+
+// stdio makes the command's 0, 1 and 2: always our pipes, never the caller's
+// descriptors (PROC-01). With a terminal they are /dev/null until the child
+// connects its own.
+func (l *launcher) stdio() error {
+	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	l.theirs = append(l.theirs, null)
+	l.child[0], l.child[1], l.child[2] = null, null, null
+	if !l.plan.TTY && l.plan.Stdin != 0 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		l.own(w, r)
+		l.child[0], l.stdin = r, w
+	}
+	// With a terminal the two pipes carry only what the set-up itself says.
+	for fd, ours := range map[int]**os.File{1: &l.stdout, 2: &l.stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		l.own(r, w)
+		*ours, l.child[fd] = r, w
+	}
+	return nil
+}
+
+// openStatus makes the status socket. SO_PASSCRED tells the init's process id as
+// the launcher sees it, whatever pid namespace it is in (unix(7)).
+func (l *launcher) openStatus() error {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return err
+	}
+	l.status = os.NewFile(uintptr(fds[0]), "status")
+	l.own(l.status, os.NewFile(uintptr(fds[1]), "status"))
+	l.child[inside.FDStatus] = l.theirs[len(l.theirs)-1]
+	return unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+}
+
+// fork starts the outer program, the stage or the init.
+func (l *launcher) fork() error {
+	path, argv, attr := l.target()
+	if l.plan.Outer != nil {
+		if err := l.openOuter(&argv); err != nil {
+			return err
+		}
+	}
+	for _, f := range append(l.child[:], l.extra...) {
+		attr.Files = append(attr.Files, f)
+	}
+	proc, err := os.StartProcess(path, argv, attr)
+	if err != nil {
+		return l.wrap("start "+path, err)
+	}
+	l.outer = proc
+	return nil
+}
+
+// closeChildEnds closes what belongs to the child. The init's image is shared
+// by all launches and stays open.
+func (l *launcher) closeChildEnds() {
+	for _, f := range l.theirs {
+		f.Close()
+	}
+	for _, f := range l.extra {
+		f.Close()
+	}
+	l.theirs, l.extra = nil, nil
+}
+
+// handshake waits until the init is ready, puts it under its cgroup, and lets
+// the command start.
+func (l *launcher) handshake(ctx context.Context) error {
+	deadline := time.Now().Add(startLimit)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	stop := context.AfterFunc(ctx, func() { l.status.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	l.status.SetReadDeadline(deadline)
+	for {
+		m, pid, fd, err := receive(l.status)
+		if err != nil {
+			return l.diagnose(ctx, err)
+		}
+		switch m.Kind {
+		case inside.KindPTY:
+			l.tty = os.NewFile(uintptr(fd), "terminal")
+			l.ours = append(l.ours, l.tty)
+		case inside.KindFailed:
+			return l.failed(m)
+		case inside.KindHello:
+			l.pid = pid
+			if l.tryOnly {
+				return nil
+			}
+			return l.release()
+		}
+	}
+}
+
+// release puts the init into its cgroup and sends the byte that starts the command.
+func (l *launcher) release() error {
+	var err error
+	if l.group, err = joinCgroup(l.plan.Limits, l.pid); err != nil {
+		return l.wrap("limit resources", err)
+	}
+	if _, err := l.control.Write([]byte{inside.ControlGo}); err != nil {
+		return l.wrap("start the command", err)
+	}
+	l.status.SetReadDeadline(time.Time{})
+	return nil
+}
+
+// failed turns a failed step into an error that names it.
+func (l *launcher) failed(m inside.Message) error {
+	return stepError(l.plan, l.image, m)
+}
+
+func stepError(p *plan.Plan, image *inside.Image, m inside.Message) error {
+	label := image.Describe(m.Step)
+	errno := syscall.Errno(m.Errno)
+	if m.Program == inside.Command && label == execLabel {
+		switch errno {
+		case unix.ENOENT:
+			return fault.Wrap(fault.CommandNotFound, "execute", p.Exe, errno).WithHint("it is not visible inside, or its interpreter is not")
+		default:
+			return fault.Wrap(fault.CommandNotExecutable, "execute", p.Exe, errno)
+		}
+	}
+	e := fault.Wrap(fault.LaunchFailed, label, "", errno)
+	e.Backend = p.Backend
+	if errno == unix.ESTALE || errno == unix.ELOOP {
+		e.Hint = "what stands there changed while the sandbox was being built"
+	}
+	return e
+}
+
+// diagnose explains why no answer came: the outer program's own words, if any.
+func (l *launcher) diagnose(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return l.wrap("start the sandbox", context.Cause(ctx))
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return l.wrap("start the sandbox", fmt.Errorf("no answer within %v", startLimit))
+	}
+	l.outer.Kill()
+	text := l.words()
+	if text == "" {
+		text = "it ended before it was ready"
+	}
+	return l.wrap("start the sandbox", errors.New(text))
+}
+
+// words reads what the set-up wrote to stderr.
+func (l *launcher) words() string {
+	l.stderr.SetReadDeadline(time.Now().Add(time.Second))
+	out, _ := io.ReadAll(io.LimitReader(l.stderr, 4096))
+	return strings.TrimSpace(strings.ToValidUTF8(string(out), "?"))
+}
+
+func (l *launcher) wrap(op string, err error) error {
+	e := fault.Wrap(fault.LaunchFailed, op, "", err)
+	e.Backend = l.plan.Backend
+	return e
+}
+
+// abandon ends what was started and closes everything.
+func (l *launcher) abandon() {
+	for _, f := range l.ours {
+		f.Close()
+	}
+	if l.outer != nil {
+		if l.pid > 0 {
+			_ = unix.Kill(l.pid, unix.SIGKILL) // not yet waited for by us or by bwrap, which waits for it
+		}
+		l.outer.Kill()
+		l.outer.Wait()
+	}
+	l.group.remove()
+}
+
+func (l *launcher) process() *Process {
+	p := &Process{Stdin: nil, Stdout: l.stdout, Stderr: l.stderr, TTY: l.tty, PID: l.pid}
+	if l.stdin != nil {
+		p.Stdin = l.stdin
+	}
+	if l.tty != nil {
+		p.Stdin = l.tty
+	}
+	p.sys = sysProcess{outer: l.outer, control: l.control, status: l.status, image: l.image, plan: l.plan, group: l.group, direct: l.plan.Isolation.Direct}
+	return p
+}

@@ -1,0 +1,184 @@
+package spec
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/policy"
+	"github.com/qiming-sandbox/qsandbox/report"
+)
+
+// A walk for globs is bounded: a sandbox that needs minutes to start is no use,
+// and a tree can be made large on purpose.
+const (
+	walkEntries = 1_000_000
+	walkTime    = 10 * time.Second
+)
+
+// glob is one pattern on its way to being expanded.
+type glob struct {
+	pattern string // absolute
+	*policy.Glob
+	access Access
+	layer  Layer
+	origin string
+	found  int
+}
+
+// globs expands the patterns of denyRead, denyWrite and readable over what
+// exists now, one walk per base directory.
+func (b *binder) globs() error {
+	fs := b.eff.Policy.Filesystem
+	byBase := map[string][]*glob{}
+	for _, set := range []struct {
+		list    string
+		entries []string
+		access  Access
+	}{{"filesystem.readable", fs.Readable, Read}, {"filesystem.denyRead", fs.DenyRead, Deny}, {"filesystem.denyWrite", fs.DenyWrite, Read}} {
+		for i, e := range set.entries {
+			if !policy.HasMeta(e) {
+				continue
+			}
+			field := fmt.Sprintf("%s[%d]", set.list, i)
+			for _, p := range b.anchor(e) {
+				base, rest := policy.SplitBase(p)
+				real, missing, err := realPath(b.h, base)
+				if err != nil || missing {
+					continue
+				}
+				g, err := newGlob(filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field))
+				if err != nil {
+					return err
+				}
+				byBase[real] = append(byBase[real], g)
+			}
+		}
+	}
+	for base, list := range byBase {
+		if err := b.walk(base, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newGlob(pattern string, a Access, l Layer, origin string) (*glob, error) {
+	g, err := policy.Compile(pattern)
+	return &glob{pattern, g, a, l, origin, 0}, err
+}
+
+// anchor makes a pattern absolute. A relative one that starts with "**/" holds
+// in every writable root, any other relative one in the workspace.
+func (b *binder) anchor(e string) []string {
+	if !strings.HasPrefix(e, "**/") {
+		return []string{policy.Anchor(e, b.s.Workspace.Path, b.s.User.Home)}
+	}
+	var out []string
+	for _, r := range b.roots {
+		out = append(out, policy.Anchor(e, r.Path, b.s.User.Home))
+	}
+	return out
+}
+
+// addGlob expands one pattern of our own lists.
+func (b *binder) addGlob(pattern string, a Access, l Layer, origin string) {
+	base, _ := policy.SplitBase(pattern)
+	if !b.h.Exists(base) {
+		return
+	}
+	if g, err := newGlob(pattern, a, l, origin); err == nil {
+		_ = b.walk(base, []*glob{g})
+	}
+}
+
+// walk goes through one tree for several patterns. Links are not followed, and a
+// hidden directory is not entered: nothing below it can be seen.
+func (b *binder) walk(base string, globs []*glob) error {
+	w := &walker{b: b, globs: globs, deadline: time.Now().Add(walkTime), left: walkEntries, depth: depthOf(globs)}
+	w.dir(base, 0)
+	for _, g := range globs {
+		b.s.Patterns = append(b.s.Patterns, Pattern{g.pattern, g.access, g.origin, g.found, g.Glob})
+	}
+	if w.stopped == "" {
+		return nil
+	}
+	why := "the walk below " + base + " stopped at " + w.stopped + "; what lies further is not covered by " + globs[0].origin
+	if b.s.Policy.Mode == policy.Strict {
+		return fault.New(fault.PolicyUnenforceable, "expand patterns below", base, why)
+	}
+	b.s.Rows = append(b.s.Rows, report.Enforcement{Requirement: "FS-03", Mechanism: "glob walk", Level: report.Advisory, Why: why})
+	b.s.notice("glob:incomplete", why)
+	return nil
+}
+
+// depthOf bounds how deep the walk must go: unbounded when any pattern has "**".
+func depthOf(globs []*glob) int {
+	deepest := 0
+	for _, g := range globs {
+		_, rest := policy.SplitBase(g.pattern)
+		if strings.Contains(rest, "**") {
+			return 1 << 20
+		}
+		deepest = max(deepest, strings.Count(rest, "/")+1)
+	}
+	return deepest
+}
+
+type walker struct {
+	b        *binder
+	globs    []*glob
+	deadline time.Time
+	left     int
+	depth    int
+	stopped  string
+}
+
+func (w *walker) dir(path string, depth int) {
+	if w.match(path, true) || depth >= w.depth {
+		return
+	}
+	entries, err := w.b.h.ReadDir(path)
+	if err != nil {
+		return // what we cannot list, the command (with no more rights) cannot list either
+	}
+	for _, e := range entries {
+		if w.left--; w.left <= 0 {
+			w.stopped = fmt.Sprintf("%d entries", walkEntries)
+		} else if w.left%1024 == 0 && time.Now().After(w.deadline) {
+			w.stopped = walkTime.String()
+		}
+		if w.stopped != "" {
+			return
+		}
+		p := filepath.Join(path, e.Name())
+		switch {
+		case e.IsDir():
+			w.dir(p, depth+1)
+		default:
+			w.match(p, false)
+		}
+	}
+}
+
+// match adds a rule for a path that a pattern names; true when the path is
+// hidden with everything below it.
+func (w *walker) match(path string, isDir bool) bool {
+	hidden := false
+	for _, g := range w.globs {
+		if !g.Match(path) {
+			continue
+		}
+		g.found++
+		r, err := w.b.locate(g.origin, path)
+		if err != nil || r.Kind == Missing {
+			continue
+		}
+		r.Access, r.Layer, r.Origin, r.Mount = g.access, g.layer, g.origin, true
+		w.b.add(r)
+		hidden = hidden || isDir && g.access == Deny
+	}
+	return hidden
+}

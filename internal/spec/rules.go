@@ -1,0 +1,257 @@
+package spec
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// credentials hides the default list of secrets (FS-03). An entry that is not
+// there stays as a rule that only explains.
+func (b *binder) credentials() error {
+	if !b.s.Isolated() {
+		return nil
+	}
+	for _, c := range policy.Credentials() {
+		if !c.For(b.h.GOOS) || c.RootOnly && b.s.User.UID != 0 {
+			continue // the file's own mode keeps an ordinary user out
+		}
+		for _, p := range b.atHomes(c.Path) {
+			if c.Kind == "glob" {
+				b.addGlob(p, Deny, BuiltIn, "credential "+c.Path)
+				continue
+			}
+			b.addDeny(p, "credential "+c.Path)
+		}
+	}
+	return nil
+}
+
+// atHomes puts "~/x" into every home directory concerned.
+func (b *binder) atHomes(p string) []string {
+	if len(p) < 2 || p[:2] != "~/" {
+		return []string{p}
+	}
+	var out []string
+	for _, home := range b.homes {
+		out = append(out, filepath.Join(home, p[2:]))
+	}
+	return out
+}
+
+// addDeny hides an existing path, at its real place.
+func (b *binder) addDeny(p, origin string) {
+	r, err := b.locate(origin, p)
+	if err != nil {
+		return // a dangling link hides nothing: its target is not there
+	}
+	r.Access, r.Origin, r.Mount = Deny, origin, r.Kind != Missing
+	b.add(r)
+}
+
+// userRules takes the literal entries of readable, denyRead and denyWrite.
+func (b *binder) userRules() error {
+	fs := b.eff.Policy.Filesystem
+	for _, set := range []struct {
+		list    string
+		entries []string
+		access  Access
+	}{
+		{"filesystem.readable", fs.Readable, Read},
+		{"filesystem.denyRead", fs.DenyRead, Deny},
+		{"filesystem.denyWrite", fs.DenyWrite, Read},
+	} {
+		for i, e := range set.entries {
+			if policy.HasMeta(e) {
+				continue // globs() expands it
+			}
+			field := fmt.Sprintf("%s[%d]", set.list, i)
+			r, err := b.resolve(field, policy.Unescape(e), b.s.Workspace.Path)
+			if err != nil {
+				return err
+			}
+			r.Layer, r.Access, r.Origin = User, set.access, b.origin(set.list, e, field)
+			r.Mount = r.Kind != Missing
+			if set.list == "filesystem.denyWrite" && !b.inRoots(r.Path) {
+				continue // not writable anyway; a rule would only make a mount more
+			}
+			b.add(r)
+		}
+	}
+	return nil
+}
+
+func (b *binder) inRoots(path string) bool {
+	for _, root := range b.roots {
+		if Within(root.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// cache gives the command a private cache per workspace that only sandboxes use
+// (VAR-04). The directory is made by the launcher; when the user's cache
+// directory cannot be written, the cache lies in the private /tmp instead.
+func (b *binder) cache() error {
+	if b.h.GOOS != "linux" && b.h.GOOS != "darwin" {
+		return nil
+	}
+	root := CacheRoot(b.h)
+	if root == "" || b.s.User.Switch {
+		return nil
+	}
+	r, err := b.locate("cache", filepath.Join(root, CacheName(b.s.Workspace.Path)))
+	if err != nil {
+		return nil
+	}
+	if !b.canMake(r) {
+		return nil
+	}
+	// The other workspaces' caches are not for this one.
+	parent, err := b.locate("cache", root)
+	if err == nil {
+		parent.Access, parent.Origin, parent.Mount = Deny, "private caches of other workspaces", parent.Kind == Dir
+		b.add(parent)
+	}
+	if !b.s.Isolated() {
+		return nil
+	}
+	r.Access, r.Origin, r.Mount, r.Create = Write, "private cache of this workspace", true, r.Kind == Missing
+	b.add(r)
+	b.s.Cache = r.Path
+	return nil
+}
+
+// canMake tells whether the launcher can write a directory or make it.
+func (b *binder) canMake(r Rule) bool {
+	p := r.Path
+	for !b.h.Exists(p) && filepath.Dir(p) != p {
+		p = filepath.Dir(p)
+	}
+	return b.h.Writable(p)
+}
+
+// sockets hides the host's AF_UNIX sockets that are reachable by path, except
+// those that the policy lists (LNX-07).
+func (b *binder) sockets() error {
+	if b.h.GOOS != "linux" || !b.s.Isolated() {
+		return nil
+	}
+	allowed := b.eff.Policy.Network.UnixSockets
+	for i, p := range allowed {
+		field := fmt.Sprintf("network.unixSockets[%d]", i)
+		r, err := b.resolve(field, p, b.s.Workspace.Path)
+		if err != nil {
+			return err
+		}
+		if r.Kind == Missing {
+			b.s.notice("socket:missing", "the socket "+r.Given+" of network.unixSockets does not exist now; it will not be reachable")
+			continue
+		}
+		r.Access, r.Layer, r.Origin, r.Mount = Read, User, b.origin("network.unixSockets", p, field), true
+		b.add(r)
+	}
+	list, err := b.h.Sockets()
+	if err != nil {
+		b.s.notice("socket:unlisted", "the kernel's list of sockets could not be read: "+err.Error())
+	}
+	for _, p := range append(list, b.h.Getenv("SSH_AUTH_SOCK"), b.h.Getenv("XDG_RUNTIME_DIR")) {
+		if p != "" {
+			b.hideSocket(p)
+		}
+	}
+	return nil
+}
+
+// hideSocket hides one socket unless it is out of sight anyway.
+func (b *binder) hideSocket(p string) {
+	r, err := b.locate("socket", filepath.Clean(p))
+	if err != nil || r.Kind == Missing {
+		return
+	}
+	if under, ok := longest(b.best, r.Path); ok && under.Access <= Private {
+		return // inside a hidden or private place
+	}
+	r.Access, r.Origin, r.Mount = Deny, "socket of the host", true
+	b.add(r)
+}
+
+// longest finds the most specific rule at or above a path.
+func longest(rules map[string]Rule, path string) (Rule, bool) {
+	for p := path; ; p = filepath.Dir(p) {
+		if r, ok := rules[p]; ok {
+			return r, true
+		}
+		if filepath.Dir(p) == p {
+			return Rule{}, false
+		}
+	}
+}
+
+// systemDirs are what strict shows of the system (LNX-03).
+var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/usr/local"}
+
+// system collects what strict mounts read-only: the fixed directories, the
+// command's directory and those of absolute arguments. None of them is a rule
+// of its own: they never override a rule (LNX-03).
+func (b *binder) system() error {
+	if b.s.Policy.Mode != policy.Strict || b.h.GOOS != "linux" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, p := range systemDirs {
+		if r, err := b.locate("system", p); err == nil && r.Kind != Missing && !seen[r.Given] {
+			seen[r.Given] = true
+			r.Access, r.Origin, r.Mount = Read, "strict: system directory", true
+			b.s.System = append(b.s.System, r)
+		}
+	}
+	for i, a := range b.cmd.Argv {
+		if !filepath.IsAbs(a) {
+			continue
+		}
+		b.argument(filepath.Clean(a), i == 0)
+	}
+	return nil
+}
+
+// argument mounts the directory of an absolute argument, within limits.
+//
+// SECURITY: an argument comes from the agent. It never opens "/", a home
+// directory or its parents, a hidden place, or what is already covered.
+func (b *binder) argument(a string, isCommand bool) {
+	r, err := b.locate("argument", a)
+	if err != nil || r.Kind == Missing {
+		return
+	}
+	if r.Kind != Dir || isCommand {
+		if r, err = b.locate("argument", filepath.Dir(r.Path)); err != nil || r.Kind != Dir {
+			return
+		}
+	}
+	if r.Path == "/" {
+		return
+	}
+	for _, home := range append([]string{b.s.User.Home}, b.homes...) {
+		if real, _, err := realPath(b.h, home); err == nil && Within(r.Path, real) {
+			return
+		}
+	}
+	if under, ok := longest(b.best, r.Path); ok && under.Path != "/" {
+		return // a rule decides there
+	}
+	for _, w := range wideRoots {
+		if r.Path == w {
+			return
+		}
+	}
+	for _, have := range b.s.System {
+		if Within(have.Path, r.Path) {
+			return
+		}
+	}
+	r.Access, r.Origin, r.Mount = Read, "strict: directory of an argument", true
+	b.s.System = append(b.s.System, r)
+}

@@ -1,0 +1,5 @@
+package supervise
+
+import "syscall"
+
+func sigName(syscall.Signal) string { return "" }

@@ -1,0 +1,90 @@
+package qsandbox
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"path/filepath"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/backend"
+	"github.com/qiming-sandbox/qsandbox/internal/event"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/policy"
+	"github.com/qiming-sandbox/qsandbox/report"
+)
+
+// run is the report of one request as it grows, and its events.
+type run struct {
+	host     host.Host
+	sink     event.Sink
+	report   *report.Report
+	fallback string
+	told     bool // sandbox:unavailable was emitted for this resolution
+}
+
+func newRun(req Request) *run {
+	h := host.Real()
+	id := make([]byte, 8)
+	rand.Read(id)
+	return &run{host: h, sink: event.Fan(req.Events), report: &report.Report{
+		Version: report.Version, ID: hex.EncodeToString(id), Started: time.Now(),
+		Platform: h.GOOS + "/" + h.GOARCH, Command: req.Command,
+		Trace: []report.Trace{}, Enforcement: []report.Enforcement{}, Notices: []report.Notice{}, Denials: []report.Denial{},
+	}}
+}
+
+func (r *run) emit(name event.Name, fields map[string]string) {
+	r.sink(event.Event{Version: 1, Time: time.Now(), Name: name, Run: r.report.ID, Backend: r.report.Backend, Mode: r.report.Mode, Fields: fields})
+}
+
+// bound notes what the policy became on this host.
+func (r *run) bound(s *spec.Spec) {
+	rep := r.report
+	rep.Mode, rep.Workspace, rep.Cwd, rep.Cache, rep.Kernel = s.Policy.Mode.String(), s.Workspace.Path, s.Cwd, s.Cache, s.Kernel.Release
+	r.fallback = s.Policy.AutoFallback.String()
+}
+
+// chosen notes the backend, and says loudly when it is weaker than was asked for.
+func (r *run) chosen(c backend.Choice, p *plan.Plan) {
+	rep := r.report
+	rep.Backend, rep.Degraded, rep.Reason = p.Backend, c.Degraded, c.Reason
+	rep.Enforcement, rep.Notices = p.Enforcement, append([]report.Notice{}, p.Notices...)
+	if c.Degraded && !r.told {
+		r.told = true
+		rep.Notices = append(rep.Notices, report.Notice{Kind: "degraded", Text: "the command runs WITHOUT a sandbox: " + c.Reason + "; set autoFallback to manual to make this an error"})
+		r.emit(event.Unavailable, map[string]string{"reason": c.Reason, "backend": c.Trace[0].Backend, "fallback": r.fallback})
+	}
+	if rep.Mode == policy.Permissive.String() {
+		rep.Notices = append(rep.Notices, report.Notice{Kind: "permissive:used", Text: "mode permissive isolates nothing; use it to find faults only"})
+	}
+}
+
+// started emits what must be known before the command does anything.
+func (r *run) started() {
+	if r.report.Mode == policy.Permissive.String() {
+		r.emit(event.PermissiveUsed, map[string]string{"workspace": r.report.Workspace})
+	}
+	r.emit(event.ExecuteStart, map[string]string{"program": filepath.Base(r.report.Command[0]), "workspace": r.report.Workspace})
+}
+
+// complete settles the report.
+func (r *run) complete(exit report.Exit, err error) *report.Report {
+	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
+	if err != nil {
+		return r.fail(err)
+	}
+	r.report.Exit = &exit
+	r.emit(event.ExecuteComplete, map[string]string{"cause": string(exit.Cause)})
+	return r.report
+}
+
+// fail puts an error of ours into the report.
+func (r *run) fail(err error) *report.Report {
+	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
+	r.report.Error = &report.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}
+	r.emit(event.ExecuteError, map[string]string{"code": r.report.Error.Code})
+	return r.report
+}
