@@ -1,6 +1,9 @@
 package policy
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // Fields is the table: one row per field, in the order of the policy file. It is
 // built at first use, so that a program that needs no policy does not pay for it.
@@ -17,15 +20,29 @@ var fields = sync.OnceValue(func() []Field {
 	return append(t, backendFields()...)
 })
 
-// FieldNamed gives the row of a field such as "network.allow".
-func FieldNamed(name string) (Field, bool) {
-	for _, f := range Fields() {
-		if f.Name == name {
-			return f, true
+// fieldIndex has the row of each field by name, and -1 for each group.
+var fieldIndex = sync.OnceValue(func() map[string]int {
+	index := make(map[string]int, 64)
+	for i, f := range Fields() {
+		index[f.Name] = i
+		if group, _, ok := strings.Cut(f.Name, "."); ok {
+			index[group] = -1
 		}
 	}
-	return Field{}, false
+	return index
+})
+
+// FieldNamed gives the row of a field such as "network.allow".
+func FieldNamed(name string) (*Field, bool) {
+	i, ok := fieldIndex()[name]
+	if !ok || i < 0 {
+		return nil, false
+	}
+	return &Fields()[i], true
 }
+
+// isGroup reports whether name is an object of fields, such as "filesystem".
+func isGroup(name string) bool { return fieldIndex()[name] < 0 }
 
 func field[T any](name string, dir Direction, r row[T], doc string) Field {
 	return Field{Name: name, Type: r.typ, Values: r.values, Narrows: dir, Doc: doc, schema: r.schema, ops: r}

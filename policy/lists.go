@@ -114,7 +114,7 @@ func stringList(typ string, check func(string) (string, *problem)) codec[[]strin
 // variables is an object of names and string values.
 func variables() codec[map[string]string] {
 	return codec[map[string]string]{
-		typ: "object of names and strings", schema: `{"type":"object","additionalProperties":{"type":"string"},"propertyNames":{"pattern":"^[^=\\u0000]+$"}}`,
+		typ: "object of names and strings", schema: `{"type":"object","additionalProperties":{"type":"string"},"propertyNames":{"pattern":"^[^=\\x00]+$"}}`,
 		copy: func(m map[string]string) map[string]string { return maps.Clone(m) },
 		list: func(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) },
 		encode: func(m map[string]string) any {

@@ -49,18 +49,20 @@ func builtIn() Effective {
 // put applies one layer.
 func (e *Effective) put(l *Layer) error {
 	below := e.Policy
-	for _, f := range Fields() {
+	table := Fields()
+	for i := range table {
+		f := &table[i]
 		if !f.ops.has(l) || f.Name == "version" && l.Origin.Kind == OriginStored {
 			continue
 		}
-		if bad := putField(&f, &e.Policy, &below, l); bad != nil {
+		if bad := putField(f, &e.Policy, &below, l); bad != nil {
 			subject := f.Name
 			if l.Origin != (Origin{}) {
 				subject = l.Origin.String() + ":" + f.Name
 			}
 			return bad.fault(opMerge, subject)
 		}
-		e.note(&f, l)
+		e.note(f, l)
 	}
 	return nil
 }

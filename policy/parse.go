@@ -113,6 +113,9 @@ func (d *document) object(l *Layer, prefix string, obj *hujson.Object) error {
 			}
 			continue
 		}
+		if strings.Contains(key, ".") { // it would look like the path of a field
+			return d.fail(field, badf("unknown key").located(m.Name.StartOffset).hinted(`write groups as objects: "filesystem": { "writable": [ … ] }`))
+		}
 		if err := d.member(l, field, m); err != nil {
 			return err
 		}
@@ -156,16 +159,6 @@ func repeated(v *hujson.Value) (int, string) {
 		seen[key] = true
 	}
 	return 0, ""
-}
-
-// isGroup reports whether name is an object of fields, such as "filesystem".
-func isGroup(name string) bool {
-	for _, f := range Fields() {
-		if strings.HasPrefix(f.Name, name+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // keyHint finds what an unknown key may have been meant to be.

@@ -80,6 +80,9 @@ func checkPathEntry(p string) (string, *problem) {
 	if bad := checkPathText(p); bad != nil {
 		return p, bad
 	}
+	if !strings.ContainsAny(p, `*?[{\`) {
+		return p, nil // nothing to compile, which is the usual case
+	}
 	if _, err := Compile(p); err != nil {
 		return p, badf("%s", globMessage(err)).hinted(`write \ before a character that means itself: \[ \] \{ \} \* \? \\`)
 	}

@@ -168,7 +168,7 @@ func (r *storedReader) member(path []string, name string, v *hujson.Value) {
 	case isGroup(name):
 		r.note(name, packed(v), "", "not an object: the defaults of its fields hold")
 	case known:
-		r.field(&f, v)
+		r.field(f, v)
 	default:
 		r.keep(path, nil, v)
 	}

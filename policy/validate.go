@@ -125,12 +125,12 @@ func checkHookPattern(s string) (string, *problem) {
 }
 
 func checkProtectedName(s string) (string, *problem) {
-	names := make([]string, 0, 64)
+	var names []string
 	for _, p := range Protected() {
+		if p.Name == s {
+			return s, nil
+		}
 		names = append(names, p.Name)
-	}
-	if slices.Contains(names, s) {
-		return s, nil
 	}
 	return s, badf("there is no protected name %q", s).hinted(didYouMean(s, names) + "docs/policy.md lists the names")
 }

@@ -243,14 +243,14 @@ func (b *Builder) Compare(p Program, label string, a, b2 Arg, n int) *Call {
 	if n < 0 || n%8 != 0 {
 		b.fail(fmt.Errorf("inside: %s: comparison of %d bytes, not a multiple of 8", label, n))
 	}
-	b.wantPointer(label, a)
-	b.wantPointer(label, b2)
+	b.wantPointer(label, a, n)
+	b.wantPointer(label, b2, n)
 	return b.add(p, label, pseudoCompare, []Arg{a, b2, Int(n)})
 }
 
 // Store32 appends an instruction that stores the low 32 bits of v (mostly a slot) at the pointer at.
 func (b *Builder) Store32(p Program, label string, at, v Arg) *Call {
-	b.wantPointer(label, at)
+	b.wantPointer(label, at, 4)
 	return b.add(p, label, pseudoStore32, []Arg{at, v})
 }
 
@@ -264,9 +264,21 @@ func (b *Builder) Jump(p Program, n int) *Call {
 	return c
 }
 
-func (b *Builder) wantPointer(label string, a Arg) {
-	if a.kind == argImm || a.kind == argSlot {
-		b.fail(fmt.Errorf("inside: %s: a pointer into the blob is wanted", label))
+// wantPointer checks that a points to n bytes of the blob; these are the interpreter's own accesses, which no kernel checks.
+func (b *Builder) wantPointer(label string, a Arg, n int) {
+	size := 0
+	switch a.kind {
+	case argString:
+		size = len(a.text) + 1
+	case argBytes:
+		size = len(a.bytes)
+	case argBuffer:
+		size = a.buffer.size
+	case argData:
+		size = int(int64(a.data.size - a.value))
+	}
+	if size < n {
+		b.fail(fmt.Errorf("inside: %s: a pointer to %d bytes of the blob is wanted", label, n))
 	}
 }
 

@@ -27,7 +27,7 @@ func goCommand() {
 // closeOnExecFrom marks all descriptors from first on; SECURITY: the command gets 0, 1, 2 and what its own program makes
 // inheritable.
 func closeOnExecFrom(first uint) {
-	if unix.CloseRange(first, ^uint(0)>>1&0xFFFFFFFF, unix.CLOSE_RANGE_CLOEXEC) == nil {
+	if unix.CloseRange(first, maxFD, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
 	}
 	for fd := int(first); fd < maxInherited; fd++ { // before Linux 5.11

@@ -31,9 +31,7 @@ func goInit() {
 	s := &goInitState{isolated: getU64(m.p[offFlags:])&flagIsolated != 0}
 	s.pid = startCommand(m)
 	m.close() // SECURITY: forget the environment and the programs
-	for fd := range 3 {
-		unix.Close(fd) // or the readers of the command's pipes would never see the end
-	}
+	closeUnused()
 	s.loop(children)
 }
 
@@ -48,7 +46,7 @@ func goInitPrepare() *memory {
 	if err != nil {
 		die(Init, StepBlob, err)
 	}
-	unix.Close(FDBlob)
+	unix.CloseOnExec(FDBlob) // its number stays taken: goCommand finds its blob there
 	if getU64(m.p[offFlags:])&flagIsolated == 0 {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			die(Init, StepStart, err)
@@ -100,14 +98,30 @@ func startCommand(m *memory) int {
 	return pid
 }
 
-// maxInherited bounds the descriptors that a program Init can hand to the program Command.
+// maxInherited bounds the descriptors that a program Init can hand to the program Command of a Go init.
 const maxInherited = 1024
+
+// maxFD is the end of the range for close_range(2).
+const maxFD = 1<<32 - 1
 
 // inheritAll lets descriptors of the program Init go through to goCommand, as they do through fork.
 func inheritAll() {
 	for fd := FDBlob; fd < maxInherited; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
 			unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+		}
+	}
+}
+
+// closeUnused leaves the init with control and status: while it holds an end of the command's pipes or terminal, or what
+// the program Init opened, their readers do not see the end.
+func closeUnused() {
+	for fd := range 3 {
+		unix.Close(fd)
+	}
+	if unix.CloseRange(FDBlob, maxFD, 0) != nil { // before Linux 5.9
+		for fd := FDBlob; fd < maxInherited; fd++ {
+			unix.Close(fd)
 		}
 	}
 }

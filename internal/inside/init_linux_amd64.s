@@ -40,11 +40,8 @@
 TEXT ·initCode(SB), NOSPLIT|NOFRAME, $0-0
 	// SECURITY: not dumpable, so that /proc/1/{exe,mem,environ,fd} lead nowhere, before anything else can run inside.
 	MOVL $0xFFFFFF01, R15 // StepStart
-	MOVL $4, DI           // PR_SET_DUMPABLE
+	MOVL $4, DI           // PR_SET_DUMPABLE; the other arguments are not looked at
 	XORL SI, SI
-	XORL DX, DX
-	XORL R10, R10
-	XORL R8, R8
 	SYS(157)              // prctl
 	ERR(initError)
 
@@ -109,9 +106,6 @@ relocated:
 	JCS isolated
 	MOVL $36, DI          // PR_SET_CHILD_SUBREAPER
 	MOVL $1, SI
-	XORL DX, DX
-	XORL R10, R10
-	XORL R8, R8
 	SYS(157)
 	ERR(initError)
 isolated:
@@ -160,9 +154,6 @@ ready:
 	MOVL $0xFFFFFF01, R15
 	MOVL $4, DI
 	XORL SI, SI
-	XORL DX, DX
-	XORL R10, R10
-	XORL R8, R8
 	SYS(157)
 	ERR(initError)
 	MOVQ $(1<<16), AX     // SIGCHLD
@@ -208,13 +199,24 @@ ready:
 	JEQ child
 	MOVQ AX, sPid(BX)
 
-	// Hold no end of the command's pipes, or their readers would never see the end.
-	XORL DI, DI
+	// Hold no end of the command's pipes or terminal, or their readers would never see the end. What the program Init
+	// opened goes too, from 6 on; the signalfd becomes 5. (Before 5.9 there is no close_range, and it stays.)
+	MOVL $3, R12
+closeStdio:
+	DECL R12
+	MOVL R12, DI
 	SYS(3)
-	MOVL $1, DI
-	SYS(3)
-	MOVL $2, DI
-	SYS(3)
+	TESTL R12, R12
+	JNE closeStdio
+	MOVL signalfdFD(BX), DI
+	MOVL $5, SI
+	MOVL $0x80000, DX     // O_CLOEXEC
+	SYS(292)              // dup3: EINVAL if it is 5 already
+	MOVL SI, signalfdFD(BX)
+	MOVL $6, DI
+	MOVL $-1, SI
+	XORL DX, DX
+	SYS(436)              // close_range
 
 	// SECURITY: forget programs and data (environment, paths): only the first page, with the scratch area, stays.
 	LEAQ blobCode(BX), DI

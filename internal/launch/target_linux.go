@@ -32,7 +32,7 @@ func (l *launcher) target() (path string, argv []string, attr *os.ProcAttr) {
 			// Go makes / private after unshare(CLONE_NEWNS): no mount of the host
 			// reaches the namespace that bwrap starts from (LNX-11).
 			sys.Unshareflags = unix.CLONE_NEWNS
-			if l.plan.User.UID != 0 {
+			if iso.User {
 				l.newUserNS(sys)
 			}
 		}

@@ -68,10 +68,16 @@ func (a *args) text(words ...string) {
 // namespaces asks for LNX-01. The user namespace is made by the launcher around
 // bwrap for root (every id keeps its number), by bwrap itself for a user.
 func (a *args) namespaces(iso plan.Isolation, s *spec.Spec, sup backend.Support) {
-	if s.User.UID != 0 {
+	if s.Launcher.UID != 0 {
 		a.text("--unshare-user")
 	}
 	a.text("--unshare-pid", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try", "--cap-drop", "ALL")
+	if s.Launcher.UID == 0 {
+		// For the init: it empties the bounding set and changes the user, then drops these too.
+		for _, c := range []string{"CAP_SETPCAP", "CAP_SETUID", "CAP_SETGID"} {
+			a.text("--cap-add", c)
+		}
+	}
 	if iso.Net {
 		a.text("--unshare-net")
 	}
