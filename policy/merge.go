@@ -87,8 +87,9 @@ func putField(f *Field, p, below *Policy, l *Layer) *problem {
 // before keeps its origin when the layer could not have dropped or brought it.
 func (e *Effective) note(f *Field, l *Layer) {
 	e.Origins[f.Name] = l.Origin
-	entries := f.Entries(e.Policy)
-	if entries == nil {
+	entries := f.ops.entries(&e.Policy)
+	if len(entries) == 0 {
+		delete(e.EntryOrigins, f.Name)
 		return
 	}
 	keeps := l.NarrowsOnly() || l.Origin.Kind == OriginFlags

@@ -47,7 +47,7 @@ type Trial struct {
 
 // ProbeSpec is the smallest isolated spec: what a probe builds is what a run builds.
 func ProbeSpec(h host.Host) *spec.Spec {
-	s := &spec.Spec{GOOS: "linux", Policy: policy.Default(), Cwd: "/", Argv: []string{"true"}, Exe: "/bin/true", Kernel: h.Kernel(), Launcher: h.User}
+	s := &spec.Spec{GOOS: "linux", GOARCH: h.GOARCH, Policy: policy.Default(), Cwd: "/", Argv: []string{"true"}, Exe: "/bin/true", Kernel: h.Kernel(), Launcher: h.User}
 	s.User = spec.Identity{UID: h.User.UID, GID: h.User.GID}
 	for _, d := range []string{"/dev", "/proc", "/tmp"} {
 		s.Rules = append(s.Rules, spec.Rule{Path: d, Given: d, Access: spec.Private, Kind: spec.Dir, Mount: true})

@@ -69,6 +69,10 @@ func (p *Plan) LinuxRows(s *spec.Spec) {
 
 func (p *Plan) networkRow(s *spec.Spec) {
 	switch s.Policy.Network.Mode {
+	case policy.NetworkAllow:
+		p.Row("NET-01", "network namespace", report.Enforced, "")
+		p.Row("NET-02", "none", report.None, "the allow-list proxy is not part of this build: nothing can be reached, listed or not")
+		p.Row("LNX-09", "loopback of its own", report.Enforced, "")
 	case policy.NetworkOn:
 		p.Row("NET-01", "the policy gives the host's network", report.Enforced, "")
 	default:

@@ -85,7 +85,7 @@ func (t test) after(arg int) label {
 
 // leaves is the argument that a condition leaves in the accumulator, -1 for none.
 func (c Cond) leaves() int {
-	if false { // the AND overwrites it
+	if c.Op == MaskedEq { // the AND overwrites it
 		return -1
 	}
 	return int(c.Arg)

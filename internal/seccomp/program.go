@@ -31,6 +31,19 @@ func (p Program) Bytes() []byte {
 	return out
 }
 
+// decode is the inverse of Bytes.
+func decode(b string) Program {
+	p := make(Program, len(b)/insnSize)
+	for i := range p {
+		c := b[i*insnSize : (i+1)*insnSize]
+		p[i] = Insn{
+			Code: uint16(c[0]) | uint16(c[1])<<8, Jt: c[2], Jf: c[3],
+			K: uint32(c[4]) | uint32(c[5])<<8 | uint32(c[6])<<16 | uint32(c[7])<<24,
+		}
+	}
+	return p
+}
+
 // The instructions that the compiler uses, of include/uapi/linux/bpf_common.h.
 const (
 	opLoad = 0x20 // BPF_LD | BPF_W | BPF_ABS

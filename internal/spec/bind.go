@@ -52,7 +52,7 @@ func (b *binder) bind() (*Spec, error) {
 	if err := policy.Validate(b.eff.Policy); err != nil {
 		return nil, err
 	}
-	b.s = &Spec{GOOS: b.h.GOOS, Policy: b.eff.Policy, Stdin: b.cmd.Stdin, TTY: b.cmd.TTY, Kernel: b.h.Kernel(), Launcher: b.h.User}
+	b.s = &Spec{GOOS: b.h.GOOS, GOARCH: b.h.GOARCH, Policy: b.eff.Policy, Stdin: b.cmd.Stdin, TTY: b.cmd.TTY, Kernel: b.h.Kernel(), Launcher: b.h.User}
 	for _, step := range []func() error{
 		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.cache, b.credentials,
 		b.userRules, b.globs, b.sockets, b.finish, b.system, b.environment, b.command,

@@ -104,6 +104,7 @@ type Command struct {
 // Spec is a policy bound to one host, workspace and command.
 type Spec struct {
 	GOOS      string
+	GOARCH    string
 	Policy    policy.Policy
 	Workspace Rule
 	Cwd       string

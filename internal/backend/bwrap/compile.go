@@ -8,6 +8,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/backend"
+	"github.com/qiming-sandbox/qsandbox/internal/backend/linux"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -53,6 +54,9 @@ func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 	p.Outer = &plan.Outer{Program: sup.Path, Args: a.list, ByFD: true}
 	p.LinuxLimits(s, false)
 	p.LinuxRows(s)
+	if err := linux.SecondLayer(p, s); err != nil {
+		return nil, err
+	}
 	return backend.Finish(p, s)
 }
 

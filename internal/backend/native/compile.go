@@ -4,6 +4,7 @@ package native
 
 import (
 	"github.com/qiming-sandbox/qsandbox/internal/backend"
+	"github.com/qiming-sandbox/qsandbox/internal/backend/linux"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -32,5 +33,8 @@ func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 	}
 	p.LinuxLimits(s, s.Isolated())
 	p.LinuxRows(s)
+	if err := linux.SecondLayer(p, s); err != nil {
+		return nil, err
+	}
 	return backend.Finish(p, s)
 }
