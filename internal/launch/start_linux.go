@@ -37,11 +37,10 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := lower(p, opt)
-	if err != nil {
+	l := &launcher{plan: p, opt: opt}
+	if err := l.lower(); err != nil {
 		return nil, fault.Wrap(fault.Internal, "prepare the sandbox", "", err)
 	}
-	l := &launcher{plan: p, opt: opt, image: image}
 	defer l.closeChildEnds()
 	if err := l.open(); err != nil {
 		l.abandon()
@@ -60,18 +59,32 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 }
 
 // lower writes the three programs of a plan.
-func lower(p *plan.Plan, opt Options) (*inside.Image, error) {
+func (l *launcher) lower() (err error) {
+	p := l.plan
 	b := inside.NewBuilder(!p.Isolation.Direct)
 	if p.Outer == nil && !p.Isolation.Direct {
+		if l.oneStart() {
+			l.pre = lowerPrelude(b, p)
+		}
 		lowerSetup(b, p)
+		if l.oneStart() {
+			lowerExec(b)
+		}
 	}
 	var size *unix.Winsize
-	if opt.Rows > 0 {
-		size = &unix.Winsize{Row: opt.Rows, Col: opt.Cols}
+	if l.opt.Rows > 0 {
+		size = &unix.Winsize{Row: l.opt.Rows, Col: l.opt.Cols}
 	}
 	slave := lowerInit(b, p, size)
 	lowerCommand(b, p, slave)
-	return b.Build()
+	l.image, err = b.Build()
+	return err
+}
+
+// oneStart tells whether the set-up runs in a raw child instead of a second
+// start of our own binary.
+func (l *launcher) oneStart() bool {
+	return inside.CanClone && !l.opt.SecondStart && l.plan.Outer == nil && !l.plan.Isolation.Direct
 }
 
 // launcher holds the descriptors of one start.
@@ -90,6 +103,8 @@ type launcher struct {
 	stderr  *os.File
 	tty     *os.File
 	outer   *os.Process
+	pre     prelude       // oneStart
+	raw     *inside.Child // oneStart
 	pid     int
 	group   *cgroup
 	tryOnly bool // stop when the init is ready
@@ -121,7 +136,7 @@ func (l *launcher) open() error {
 }
 
 func (l *launcher) initKind() inside.InitKind {
-	if l.opt.SecondInit {
+	if l.opt.SecondStart {
 		return inside.InitGo
 	}
 	return inside.InitAuto
@@ -179,6 +194,9 @@ func (l *launcher) openStatus() error {
 
 // fork starts the outer program, the stage or the init.
 func (l *launcher) fork() error {
+	if l.oneStart() {
+		return l.clone()
+	}
 	path, argv, attr := l.target()
 	if l.plan.Outer != nil {
 		if err := l.openOuter(&argv); err != nil {
@@ -230,6 +248,7 @@ func (l *launcher) handshake(ctx context.Context) error {
 		case inside.KindFailed:
 			return l.failed(m)
 		case inside.KindHello:
+			l.raw.Release() // it has executed the init
 			l.pid = pid
 			if l.tryOnly {
 				return nil
@@ -317,6 +336,7 @@ func (l *launcher) abandon() {
 		l.outer.Kill()
 		l.outer.Wait()
 	}
+	l.raw.Release()
 	l.group.remove()
 }
 

@@ -23,7 +23,7 @@ var initPath = fmt.Sprintf("/proc/self/fd/%d", inside.FDInit)
 // in /proc/1/environ, and what a request asks for must not reach a program of
 // ours: LD_PRELOAD would run its code outside (VAR-02, VAR-03).
 func (l *launcher) target() (path string, argv []string, attr *os.ProcAttr) {
-	sys := &syscall.SysProcAttr{}
+	sys := &syscall.SysProcAttr{Setsid: true} // signals of the caller's terminal are not for us
 	attr = &os.ProcAttr{Dir: "/", Env: []string{}, Sys: sys}
 	iso := l.plan.Isolation
 	switch {
@@ -40,17 +40,7 @@ func (l *launcher) target() (path string, argv []string, attr *os.ProcAttr) {
 	case iso.Direct:
 		return initPath, []string{inside.InitName}, attr
 	}
-	for _, ns := range []struct {
-		on   bool
-		flag uintptr
-	}{
-		{iso.Mount, unix.CLONE_NEWNS}, {iso.PID, unix.CLONE_NEWPID}, {iso.UTS, unix.CLONE_NEWUTS},
-		{iso.IPC, unix.CLONE_NEWIPC}, {iso.Cgroup, unix.CLONE_NEWCGROUP}, {iso.Net, unix.CLONE_NEWNET},
-	} {
-		if ns.on {
-			sys.Cloneflags |= ns.flag
-		}
-	}
+	sys.Cloneflags = namespaces(iso) &^ unix.CLONE_NEWUSER
 	if iso.User {
 		l.newUserNS(sys)
 		// The capabilities of the new user namespace must outlive the exec of the

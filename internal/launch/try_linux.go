@@ -9,11 +9,10 @@ import (
 // Try builds the whole sandbox of a plan up to the init's first word, starts no
 // command, and takes everything down again. It is what a probe does (POL-07).
 func Try(ctx context.Context, p *plan.Plan) error {
-	image, err := lower(p, Options{})
-	if err != nil {
+	l := &launcher{plan: p, tryOnly: true}
+	if err := l.lower(); err != nil {
 		return err
 	}
-	l := &launcher{plan: p, image: image, tryOnly: true}
 	defer l.abandon()
 	defer l.closeChildEnds()
 	if err := l.open(); err != nil {

@@ -1,0 +1,53 @@
+package backendtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/qiming-sandbox/qsandbox"
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// roleEnv makes the test binary play a launcher that a test can kill.
+const roleEnv = "QSANDBOX_TEST_ROLE"
+
+// role is what such a launcher is told.
+type role struct {
+	Backend   policy.Backend
+	Mode      policy.Mode
+	Workspace string
+	Command   []string
+}
+
+// Launcher gives a process that runs one command in a sandbox and ends with
+// its exit code. The caller starts it, and may kill it.
+func (s Setup) Launcher(t testing.TB, p *Place, command ...string) *exec.Cmd {
+	t.Helper()
+	data, err := json.Marshal(role{s.Backend, s.Mode, p.WS, command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), roleEnv+"="+string(data))
+	return cmd
+}
+
+func play(text string) int {
+	os.Unsetenv(roleEnv)
+	var r role
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	l := policy.Layer{Workspace: &r.Workspace, Backend: &r.Backend, Mode: &r.Mode}
+	rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: r.Command, Stdout: os.Stdout, Stderr: os.Stderr})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	return rep.Exit.Code
+}
