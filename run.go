@@ -11,6 +11,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
@@ -22,6 +23,8 @@ type run struct {
 	sink     event.Sink
 	report   *report.Report
 	fallback string
+	found    protect.Found
+	journal  *protect.Journal
 	told     bool // sandbox:unavailable was emitted for this resolution
 }
 
@@ -72,6 +75,7 @@ func (r *run) started() {
 
 // complete settles the report.
 func (r *run) complete(exit report.Exit, err error) *report.Report {
+	r.unguard()
 	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
 	if err != nil {
 		return r.fail(err)
@@ -83,6 +87,7 @@ func (r *run) complete(exit report.Exit, err error) *report.Report {
 
 // fail puts an error of ours into the report.
 func (r *run) fail(err error) *report.Report {
+	r.unguard()
 	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
 	r.report.Error = &report.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}
 	r.emit(event.ExecuteError, map[string]string{"code": r.report.Error.Code})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/backend"
-	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
@@ -32,7 +31,7 @@ type Request struct {
 	Terminal *Terminal // not nil: the command gets a terminal, Stdout all it shows
 
 	Started func(*Session)    // called by Run once the command runs; nil: not
-	Events  func(event.Event) // nil: none
+	Events  func(Event) // nil: none
 }
 
 // Terminal is the size of a terminal in characters.
@@ -88,6 +87,7 @@ const attempts = 4
 
 func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 	r := newRun(req)
+	r.recover()
 	for i := range attempts {
 		s, err := r.attempt(ctx, req)
 		if err == nil {
@@ -117,6 +117,9 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 	for _, probing := range []bool{false, true} {
 		p, err := r.plan(ctx, sp, probing)
 		if err != nil {
+			return nil, err
+		}
+		if err := r.guard(sp.Protected); err != nil {
 			return nil, err
 		}
 		proc, err := launch.Start(ctx, p, launchOptions(req))

@@ -85,7 +85,7 @@ type Filesystem struct {
 	Writable       []string // may be written; the workspace is added always
 	Readable       []string // may be read although a less specific rule denies it
 	DenyRead       []string // is hidden, files and trees
-	DenyWrite      []string // is read-only inside a writable tree
+	DenyWrite      []string // takes writing away inside a writable tree; never gives reading back
 	AllowProtected []string // names of policy/protected.json that may be written after all
 }
 
@@ -106,7 +106,7 @@ type Env struct {
 	AllowHooks []string          // loader and interpreter hooks that may pass: LD_*, NODE_OPTIONS …
 }
 
-// Limits bounds the run. Zero means no limit (but see Grace).
+// Limits bounds the run. Zero means no limit, but a Grace of zero kills at once.
 type Limits struct {
 	Timeout   time.Duration // wall time
 	Grace     time.Duration // between TERM and KILL

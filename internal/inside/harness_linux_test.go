@@ -118,7 +118,7 @@ func start(t testing.TB, s setup, im *Image) *sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 20})
+	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 60})
 	cmd := &exec.Cmd{
 		Path: fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), Args: []string{InitName}, Env: []string{}, Dir: "/",
 		Stdout: theirOut, Stderr: theirOut,
@@ -233,7 +233,7 @@ func (r *sandbox) exited() unix.WaitStatus {
 // output reads until the end of stdout, which comes when nobody holds it any more.
 func (r *sandbox) output() string {
 	r.t.Helper()
-	r.out.SetReadDeadline(time.Now().Add(20 * time.Second))
+	r.out.SetReadDeadline(time.Now().Add(60 * time.Second))
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(r.out); err != nil {
 		r.t.Fatalf("output %q: %v", b.String(), err)
@@ -244,7 +244,7 @@ func (r *sandbox) output() string {
 // line reads a line, byte by byte.
 func (r *sandbox) line() string {
 	r.t.Helper()
-	r.out.SetReadDeadline(time.Now().Add(20 * time.Second))
+	r.out.SetReadDeadline(time.Now().Add(60 * time.Second))
 	var b []byte
 	for c := make([]byte, 1); ; {
 		if _, err := r.out.Read(c); err != nil {

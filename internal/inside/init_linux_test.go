@@ -137,7 +137,11 @@ func TestInitControlEndKillsAll(t *testing.T) {
 
 func TestInitDaemonDiesWithCommand(t *testing.T) {
 	eachIsolated(t, func(t *testing.T, s setup) {
-		r := started(t, s, shell(t, s, "setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 1000' & read x < /dev/null; sleep 0.2; exit 3"))
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		if err := unix.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := started(t, s, shell(t, s, "setsid sh -c 'trap \"\" TERM HUP; echo up; echo > "+fifo+"; sleep 1000' & read x < "+fifo+"; exit 3"))
 		if st := r.exited(); st.ExitStatus() != 3 {
 			t.Errorf("status %#x", uint32(st))
 		}
@@ -215,7 +219,7 @@ func zombiesOf(t *testing.T, pid int) (n int) {
 
 func TestInitReapsOrphans(t *testing.T) {
 	eachInit(t, func(t *testing.T, s setup) {
-		r := started(t, s, shell(t, s, "i=0; while [ $i -lt 200 ]; do (sleep 0.01 &); i=$((i+1)); done; echo done; read x; sleep 1000"))
+		r := started(t, s, shell(t, s, "i=0; while [ $i -lt 200 ]; do (: &); i=$((i+1)); done; echo done; read x; sleep 1000"))
 		r.line()
 		deadline := time.Now().Add(10 * time.Second)
 		for zombiesOf(t, r.cmd.Process.Pid) > 0 && time.Now().Before(deadline) {

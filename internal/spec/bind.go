@@ -39,13 +39,15 @@ func Bind(h host.Host, eff policy.Effective, cmd Command) (*Spec, error) {
 
 // binder carries what the steps of Bind share.
 type binder struct {
-	h     host.Host
-	eff   policy.Effective
-	cmd   Command
-	s     *Spec
-	homes []string        // home directories whose credentials are hidden
-	best  map[string]Rule // the winning rule per path
-	roots []Rule          // writable roots, the workspace first
+	h        host.Host
+	eff      policy.Effective
+	cmd      Command
+	s        *Spec
+	homes    []string        // home directories whose credentials are hidden
+	best     map[string]Rule // the winning rule per path
+	roots    []Rule          // writable roots, the workspace first
+	limits   []Rule          // rules that only take writing away: denyWrite and protected names
+	gitRoots []string        // of a linked worktree
 }
 
 func (b *binder) bind() (*Spec, error) {
@@ -54,8 +56,8 @@ func (b *binder) bind() (*Spec, error) {
 	}
 	b.s = &Spec{GOOS: b.h.GOOS, GOARCH: b.h.GOARCH, Policy: b.eff.Policy, Stdin: b.cmd.Stdin, TTY: b.cmd.TTY, Kernel: b.h.Kernel(), Launcher: b.h.User}
 	for _, step := range []func() error{
-		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.cache, b.credentials,
-		b.userRules, b.globs, b.sockets, b.finish, b.system, b.environment, b.command,
+		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.worktree, b.cache, b.credentials,
+		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.system, b.environment, b.command,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -220,8 +222,11 @@ func (b *binder) writable() error {
 	return nil
 }
 
-// finish sorts the winning rules, general before special (LNX-04).
+// finish settles what the steps have collected, and sorts the winning rules,
+// general before special (LNX-04).
 func (b *binder) finish() error {
+	b.dropGrants()
+	b.takeAway()
 	for _, r := range b.best {
 		b.s.Rules = append(b.s.Rules, r)
 	}

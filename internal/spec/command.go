@@ -10,6 +10,9 @@ import (
 // command finds the program to run, as the command's own PATH has it.
 func (b *binder) command() error {
 	argv := b.cmd.Argv
+	if len(argv) == 0 && b.cmd.Ask {
+		return nil
+	}
 	if len(argv) == 0 || argv[0] == "" {
 		return fault.New(fault.UsageInvalid, "run", "", "no command was given")
 	}

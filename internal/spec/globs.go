@@ -22,10 +22,12 @@ const (
 type glob struct {
 	pattern string // absolute
 	*policy.Glob
-	access Access
-	layer  Layer
-	origin string
-	found  int
+	access   Access
+	layer    Layer
+	origin   string
+	contents *policy.Glob // of a denial that ends in "/**": the directory whose contents are meant
+	takes    bool         // only takes writing away
+	found    int
 }
 
 // globs expands the patterns of denyRead, denyWrite and readable over what
@@ -53,6 +55,7 @@ func (b *binder) globs() error {
 				if err != nil {
 					return err
 				}
+				g.takes = set.list == "filesystem.denyWrite"
 				byBase[real] = append(byBase[real], g)
 			}
 		}
@@ -66,8 +69,12 @@ func (b *binder) globs() error {
 }
 
 func newGlob(pattern string, a Access, l Layer, origin string) (*glob, error) {
-	g, err := policy.Compile(pattern)
-	return &glob{pattern, g, a, l, origin, 0}, err
+	compiled, err := policy.Compile(pattern)
+	g := &glob{pattern: pattern, Glob: compiled, access: a, layer: l, origin: origin}
+	if dir, ok := strings.CutSuffix(pattern, "/**"); ok && err == nil && a == Deny {
+		g.contents, err = policy.Compile(dir)
+	}
+	return g, err
 }
 
 // anchor makes a pattern absolute. A relative one that starts with "**/" holds
@@ -164,11 +171,13 @@ func (w *walker) dir(path string, depth int) {
 }
 
 // match adds a rule for a path that a pattern names; true when the path is
-// hidden with everything below it.
+// hidden with everything below it. "dir/**" hides all contents of dir with one
+// empty directory in its place instead of one mount for each.
 func (w *walker) match(path string, isDir bool) bool {
 	hidden := false
 	for _, g := range w.globs {
-		if !g.Match(path) {
+		empty := isDir && g.contents != nil && g.contents.Match(path)
+		if !empty && !g.Match(path) {
 			continue
 		}
 		g.found++
@@ -176,7 +185,11 @@ func (w *walker) match(path string, isDir bool) bool {
 		if err != nil || r.Kind == Missing {
 			continue
 		}
-		r.Access, r.Layer, r.Origin, r.Mount = g.access, g.layer, g.origin, true
+		r.Access, r.Layer, r.Origin, r.Mount, r.Empty = g.access, g.layer, g.origin, true, empty
+		if g.takes {
+			w.b.limits = append(w.b.limits, r)
+			continue
+		}
 		w.b.add(r)
 		hidden = hidden || isDir && g.access == Deny
 	}

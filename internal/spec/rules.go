@@ -40,8 +40,13 @@ func (b *binder) atHomes(p string) []string {
 	return out
 }
 
-// addDeny hides an existing path, at its real place.
+// addDeny hides an existing path, at its real place. Most credentials are not
+// there: one look tells, without following every part of the path.
 func (b *binder) addDeny(p, origin string) {
+	if !b.h.Exists(p) {
+		b.add(Rule{Path: p, Given: p, Access: Deny, Origin: origin})
+		return
+	}
 	r, err := b.locate(origin, p)
 	if err != nil {
 		return // a dangling link hides nothing: its target is not there
@@ -73,22 +78,14 @@ func (b *binder) userRules() error {
 			}
 			r.Layer, r.Access, r.Origin = User, set.access, b.origin(set.list, e, field)
 			r.Mount = r.Kind != Missing
-			if set.list == "filesystem.denyWrite" && !b.inRoots(r.Path) {
-				continue // not writable anyway; a rule would only make a mount more
+			if set.list == "filesystem.denyWrite" {
+				b.limits = append(b.limits, r)
+				continue
 			}
 			b.add(r)
 		}
 	}
 	return nil
-}
-
-func (b *binder) inRoots(path string) bool {
-	for _, root := range b.roots {
-		if Within(root.Path, path) {
-			return true
-		}
-	}
-	return false
 }
 
 // cache gives the command a private cache per workspace that only sandboxes use

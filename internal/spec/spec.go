@@ -7,6 +7,7 @@ package spec
 
 import (
 	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -99,6 +100,7 @@ type Command struct {
 	User  string            // --user: name or number; "" is the launcher's user
 	Stdin StdinMode
 	TTY   bool
+	Ask   bool // no command is wanted: the spec only answers Decide
 }
 
 // Spec is a policy bound to one host, workspace and command.
@@ -112,10 +114,11 @@ type Spec struct {
 	Exe       string   // resolved argv[0]
 	Env       []string // KEY=value, sorted
 	User      Identity
-	Rules     []Rule    // one per path, general before special
-	Patterns  []Pattern // for explain
-	System    []Rule    // strict: the read-only directories and links of the system
-	Cache     string    // private cache on the host, "" when it lies in the private /tmp
+	Rules     []Rule        // one per path, general before special
+	Patterns  []Pattern     // for explain
+	System    []Rule        // strict: the read-only directories and links of the system
+	Protected protect.Found // what runs later on the host, as it was at the start (FS-04)
+	Cache     string        // private cache on the host, "" when it lies in the private /tmp
 	Stdin     StdinMode
 	TTY       bool
 	Kernel    host.Kernel

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -17,7 +18,7 @@ var base string
 
 // Options are what differs between packages that use Main.
 type Options struct {
-	Home bool // HOME is a directory of decoys, full of false credentials
+	Home bool // HOME is a directory of the test's own, with a few false credentials
 }
 
 // Main is a TestMain: it plays the roles that tests ask of their own binary,
@@ -40,7 +41,7 @@ func Main(m *testing.M, opt Options) int {
 		defer os.RemoveAll(dir)
 	}
 	if opt.Home {
-		if err := makeHome(filepath.Join(base, "home")); err != nil {
+		if err := makeHome(filepath.Join(base, "home"), ".ssh", ".aws"); err != nil {
 			fmt.Fprintln(os.Stderr, "home of decoys:", err)
 			return 2
 		}
@@ -53,7 +54,19 @@ func Main(m *testing.M, opt Options) int {
 		os.Unsetenv(k)
 	}
 	os.Setenv("HOST_SECRET", Secret)
+	stop := bystander()
+	defer stop()
 	return m.Run()
+}
+
+// bystander is a process of the host with a secret in its environment and its arguments.
+func bystander() (stop func()) {
+	cmd := exec.Command("/bin/bash", "-c", "read x", "ARG-"+Secret)
+	in, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return func() {}
+	}
+	return func() { in.Close(); _ = cmd.Wait() }
 }
 
 // Secret is what no command may get to see.

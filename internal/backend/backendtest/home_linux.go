@@ -3,6 +3,7 @@ package backendtest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -28,10 +29,14 @@ func Decoys() map[string]string {
 	return out
 }
 
-// makeHome fills a home directory with decoys, an ordinary file and tool caches.
-func makeHome(home string) error {
+// makeHome fills a home directory with an ordinary file and decoys: those of the
+// named directories, or all.
+func makeHome(home string, only ...string) error {
 	files := map[string]string{"notes.txt": "ordinary\n", ".gitconfig": "[user]\n\tname = t\n\temail = t@example.invalid\n"}
 	for _, f := range Decoys() {
+		if top, _, _ := strings.Cut(f, "/"); len(only) > 0 && !slices.Contains(only, top) {
+			continue
+		}
 		files[f] = Secret + "\n"
 	}
 	for f, text := range files {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -88,6 +90,7 @@ func (s Setup) Run(t testing.TB, p *Place, c Call) Result {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	env := p.vars()
+	env["EXPECT_HOME"], env["HOSTPID"] = env["HOME"], strconv.Itoa(os.Getpid())
 	delete(env, "HOME")
 	for k, v := range c.Env {
 		env[k] = v

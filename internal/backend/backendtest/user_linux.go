@@ -42,14 +42,14 @@ func AsOrdinaryUser(t *testing.T, skip string, more ...string) {
 		"QSANDBOX_REQUIRE=" + os.Getenv("QSANDBOX_REQUIRE"), "QSANDBOX_LONG=" + os.Getenv("QSANDBOX_LONG")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: []uint32{}}}
 	out, err := cmd.CombinedOutput()
-	report(t, string(out))
+	showRun(t, string(out))
 	if err != nil {
 		t.Errorf("the tests as %s failed: %v", UserName, err)
 	}
 }
 
-// report shows failures in full and skips by their reason.
-func report(t *testing.T, out string) {
+// showRun shows failures in full and skips by their reason.
+func showRun(t *testing.T, out string) {
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "--- SKIP") || strings.Contains(line, "--- FAIL") {
 			t.Log(strings.TrimRight(line, "\n"))

@@ -1,0 +1,22 @@
+package qsandbox
+
+import "github.com/qiming-sandbox/qsandbox/internal/event"
+
+// Event is one thing that happened in a run (OBS-01). Its values are never those
+// of secrets: commands are named by their program, variables by their names.
+type Event = event.Event
+
+// EventName says what happened. Names never change once released.
+type EventName = event.Name
+
+// The events.
+const (
+	EventUnavailable     EventName = event.Unavailable // degraded to none: reason, backend, fallback
+	EventRecovered       EventName = event.Recovered
+	EventExecuteStart    EventName = event.ExecuteStart
+	EventExecuteComplete EventName = event.ExecuteComplete
+	EventExecuteError    EventName = event.ExecuteError
+	EventPolicyChanged   EventName = event.PolicyChanged
+	EventPolicyViolation EventName = event.PolicyViolation
+	EventPermissiveUsed  EventName = event.PermissiveUsed
+)

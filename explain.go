@@ -1,0 +1,135 @@
+package qsandbox
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// Operation is what a command may want to do.
+type Operation string
+
+// The operations.
+const (
+	OpRead    Operation = "read"
+	OpWrite   Operation = "write"
+	OpExec    Operation = "exec"
+	OpConnect Operation = "connect"
+)
+
+// Operations lists them in the order that people think of them.
+func Operations() []Operation { return []Operation{OpRead, OpWrite, OpExec, OpConnect} }
+
+// VerdictVersion is the version of the JSON form of Verdict.
+const VerdictVersion = 1
+
+// Verdict answers whether the policy allows an operation, and which rule decided.
+type Verdict struct {
+	Version   int       `json:"version"`
+	Operation Operation `json:"operation"`
+	Target    string    `json:"target"`             // as it was asked
+	Resolved  string    `json:"resolved,omitempty"` // the real path, or host:port, that was judged
+	Allowed   bool      `json:"allowed"`
+	Absent    bool      `json:"absent"` // denied because the sandbox does not show it at all
+	Rule      string    `json:"rule"`   // the rule that decided
+	Origin    string    `json:"origin"` // where the rule comes from
+	Why       string    `json:"why"`
+	Notes     []string  `json:"notes,omitempty"`
+	Mode      string    `json:"mode"`
+}
+
+// Explain says whether the command of a request may read, write, execute or
+// connect to a target, without starting anything (POL-14). A path is judged
+// where it lands: links are followed, as far as the path exists. A relative path
+// is taken from the request's cwd; a plain name to execute is looked up in PATH.
+// The request needs no command; in strict mode a command's directories are shown
+// to it, so naming it can change the answer.
+//
+// It is the policy's answer: the file's own permissions and owner still count.
+func Explain(req Request, op Operation, target string) (Verdict, error) {
+	v := Verdict{Version: VerdictVersion, Operation: op, Target: target}
+	if err := checkQuery(op, target); err != nil {
+		return v, err
+	}
+	req.Events = nil
+	r := newRun(req)
+	eff, err := policy.Merge(append([]policy.Layer{policy.BuiltIn()}, req.Layers...)...)
+	if err != nil {
+		return v, err
+	}
+	v.Mode = eff.Policy.Mode.String()
+	foreign := r.assumeSystem(eff.Policy)
+	sp, err := spec.Bind(r.host, eff, spec.Command{Argv: req.Command, Cwd: req.Cwd, Env: req.Env, User: req.User, Ask: true})
+	if err != nil {
+		return v, err
+	}
+	if foreign {
+		v.Notes = append(v.Notes, "judged for "+r.host.GOOS+" with the paths of this machine")
+	}
+	err = r.host.Within(explainLimit, func() error { v.decide(r.host, sp); return nil })
+	if err != nil {
+		return v, fault.Wrap(fault.PathInvalid, "resolve", target, err).WithHint("a hung network or FUSE file system?")
+	}
+	return v, nil
+}
+
+// explainLimit bounds the following of links (LNX-12).
+const explainLimit = 10 * time.Second
+
+func checkQuery(op Operation, target string) error {
+	switch op {
+	case OpRead, OpWrite, OpExec, OpConnect:
+	default:
+		return fault.New(fault.UsageInvalid, "explain", string(op), "the operations are read, write, exec and connect")
+	}
+	if target == "" {
+		return fault.New(fault.UsageInvalid, "explain "+string(op), "", "name a path, or for connect a host, host:port or socket")
+	}
+	if strings.IndexByte(target, 0) >= 0 {
+		return fault.New(fault.UsageInvalid, "explain "+string(op), target, "a target cannot contain a NUL byte")
+	}
+	return nil
+}
+
+// decide asks the spec, once it is known what the target stands for.
+func (v *Verdict) decide(h host.Host, s *spec.Spec) {
+	q := spec.Query{Op: spec.Op(v.Operation)}
+	if v.Operation == OpConnect && !filepath.IsAbs(v.Target) {
+		q.Host = hostOf(v.Target)
+		v.Resolved = q.Host
+		v.noteHost(s, q.Host)
+	} else {
+		p, ok := v.absolute(h, s)
+		if !ok {
+			v.Absent, v.Rule, v.Origin, v.Why = true, "PATH of the sandbox", "environment", "no program of that name is found in "+pathOf(s)
+			return
+		}
+		v.Resolved = v.follow(h, p)
+		q.Path, q.Host = v.Resolved, v.Resolved
+	}
+	if v.unconfined(s) {
+		return
+	}
+	d := spec.Decide(s, q)
+	v.Allowed, v.Absent, v.Rule, v.Origin, v.Why = d.Allowed, d.Absent, d.Rule, d.Origin, d.Why
+}
+
+// unconfined answers for a policy that asks for no sandbox.
+func (v *Verdict) unconfined(s *spec.Spec) bool {
+	why := "no sandbox is used"
+	switch {
+	case !s.Policy.Enabled:
+		v.Rule, v.Origin = "enabled false", "enabled"
+	case s.Policy.Backend == policy.None:
+		v.Rule, v.Origin = "backend none", "backend"
+	default:
+		return false
+	}
+	v.Allowed, v.Why = true, why
+	return true
+}

@@ -1,0 +1,89 @@
+package qsandbox
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/qiming-sandbox/qsandbox/internal/event"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/protect"
+	"github.com/qiming-sandbox/qsandbox/report"
+)
+
+// stateDir is where journals and quarantine live: $XDG_STATE_HOME/qsandbox, else
+// ~/.local/state/qsandbox of the launcher's own account, where no policy can
+// make it writable from inside.
+func stateDir(h host.Host) string {
+	if v := h.Getenv("XDG_STATE_HOME"); filepath.IsAbs(v) {
+		return filepath.Join(v, "qsandbox")
+	}
+	home := h.User.Home
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "qsandbox")
+}
+
+// recover looks at runs whose launcher was killed: what they planted is moved
+// away before anything else starts (FS-04, FS-07).
+func (r *run) recover() {
+	dir := stateDir(r.host)
+	if dir == "" {
+		return
+	}
+	records, notices := protect.Pending(r.host, dir)
+	r.report.Notices = append(r.report.Notices, notices...)
+	for _, rec := range records {
+		j, err := rec.Adopt(r.host)
+		if err != nil {
+			continue // somebody else adopted it
+		}
+		r.quarantine(rec.Found, rec.RunID)
+		_ = j.End()
+	}
+}
+
+// guard begins the watch over protected names.
+func (r *run) guard(found protect.Found) error {
+	r.found = found
+	dir := stateDir(r.host)
+	if dir == "" || len(found.Roots) == 0 {
+		return nil
+	}
+	j, err := protect.Begin(r.host, dir, found, protect.Meta{RunID: r.report.ID, Workspace: r.report.Workspace})
+	if err != nil {
+		return err
+	}
+	r.journal = j
+	return nil
+}
+
+// unguard looks for what the run planted and ends the watch.
+func (r *run) unguard() {
+	if len(r.found.Roots) == 0 {
+		return
+	}
+	r.quarantine(r.found, r.report.ID)
+	if r.journal != nil {
+		_ = r.journal.End()
+	}
+	r.found = protect.Found{}
+}
+
+// quarantine moves every new or changed protected entry to the state directory
+// and reports it as a violation, with the command that restores it.
+func (r *run) quarantine(found protect.Found, id string) {
+	for _, v := range protect.Check(r.host, found) {
+		d := report.Denial{Operation: "write", Subject: v.Path, Rule: "protected: " + v.Name, Certain: true, Remedy: v.Why}
+		if v.Move {
+			m, err := protect.Quarantine(v, stateDir(r.host), id)
+			if err != nil {
+				d.Remedy = fmt.Sprintf("%s; it could NOT be moved away: %v; look at it before you use git or a shell there", v.Why, err)
+			} else {
+				d.Remedy = v.Why + "; moved to " + m.To + "; to restore it: " + m.Restore
+			}
+		}
+		r.report.Denials = append(r.report.Denials, d)
+		r.emit(event.PolicyViolation, map[string]string{"path": v.Path, "rule": v.Name, "change": v.Change.String()})
+	}
+}

@@ -1,0 +1,109 @@
+package backendtest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// pair is one row of the contract: something that is refused, and its twin that
+// is not. Scripts are bash; they succeed with exit 0.
+type pair struct {
+	req, name string
+	policy    Policy
+	setup     string // on the host, before
+	deny      string // fails inside, and works without the sandbox
+	allow     string // works inside
+	after     string // on the host, after both: must hold
+	only      policy.Mode
+	oneMode   bool // only the mode of only
+	root      bool // only as root
+	noControl string
+}
+
+func in(mode policy.Mode, p pair) pair { p.only, p.oneMode = mode, true; return p }
+func compat(p pair) pair               { return in(policy.Compat, p) }
+func strict(p pair) pair               { return in(policy.Strict, p) }
+func asRoot(p pair) pair               { p.root = true; return p }
+
+func TestContract(t *testing.T) {
+	var table []pair
+	for _, part := range [][]pair{writes, rules, reads, paths, network, linux, variables} {
+		table = append(table, part...)
+	}
+	for _, c := range table {
+		t.Run(c.req+"/"+c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.root {
+				NeedRoot(t)
+			}
+			c.control(t)
+			for _, s := range setups {
+				if c.oneMode && s.Mode != c.only {
+					continue
+				}
+				t.Run(s.String(), func(t *testing.T) {
+					NeedBackend(t, s.Backend)
+					c.check(t, s)
+				})
+			}
+		})
+	}
+}
+
+// control shows that the attempt would succeed if nothing stopped it.
+func (c pair) control(t *testing.T) {
+	if c.deny == "" || c.noControl != "" {
+		return
+	}
+	p := NewPlace(t)
+	c.prepare(t, p)
+	if r := None.Run(t, p, Call{Policy: c.policy, Script: c.deny}); !r.OK() {
+		t.Fatalf("INVALID: without the sandbox the attempt must succeed\n%s\n%s", c.deny, r.Describe())
+	}
+}
+
+func (c pair) prepare(t *testing.T, p *Place) {
+	if c.setup != "" {
+		p.Host(t, c.setup)
+	}
+}
+
+func (c pair) check(t *testing.T, s Setup) {
+	p := NewPlace(t)
+	c.prepare(t, p)
+	if c.deny != "" {
+		s.MustFail(t, p, Call{Policy: c.policy, Script: c.deny})
+	}
+	if c.allow != "" {
+		s.Must(t, p, Call{Policy: c.policy, Script: c.allow})
+	}
+	if out, err := p.tryHost("[ \"$(cat $OUT/secret.txt)\" = " + Secret + " ] && " + orTrue(c.after)); err != nil {
+		t.Errorf("afterwards, on the host: %v\n%s\n%s", err, c.after, out)
+	}
+}
+
+func orTrue(s string) string {
+	if s == "" {
+		return "true"
+	}
+	return "{ " + s + "\n}"
+}
+
+// TestContractHasBothSides keeps the table honest: no deny without a twin.
+func TestContractHasBothSides(t *testing.T) {
+	for _, part := range [][]pair{writes, rules, reads, paths, network, linux, variables} {
+		for _, c := range part {
+			if c.deny == "" && c.allow == "" {
+				t.Errorf("%s/%s tries nothing", c.req, c.name)
+			}
+			if c.deny != "" && c.allow == "" {
+				t.Errorf("%s/%s has no allow twin", c.req, c.name)
+			}
+		}
+	}
+	if os.Getenv("HOME") == "" {
+		t.Error("no home of decoys")
+	}
+}

@@ -1,0 +1,96 @@
+package protect
+
+import (
+	"slices"
+	"strings"
+)
+
+// Action is what the backend does with an item.
+type Action uint8
+
+// The actions. The zero value is the strictest.
+const (
+	ReadOnly Action = iota // mounted read-only on itself
+	Pin                    // a folder that stays writable, bound on itself so that it cannot be renamed or replaced
+	Watch                  // a link, or a name that is missing: nothing can be mounted there, Check looks at it
+)
+
+// String gives the word that plan prints.
+func (a Action) String() string { return [...]string{"read-only", "pin", "watch"}[a] }
+
+// Stamp tells one state of one directory entry from any other. Changed is the time
+// of the last change of the inode (ctime), which a command cannot set.
+type Stamp struct {
+	Dev     uint64 `json:"dev,omitempty"`
+	Ino     uint64 `json:"ino,omitempty"`
+	Size    int64  `json:"size,omitempty"`
+	Type    uint32 `json:"type,omitempty"` // fs.FileMode type bits
+	Changed int64  `json:"ctime,omitempty"`
+}
+
+// same tells whether it is the same inode; its contents may differ.
+func (s Stamp) same(t Stamp) bool { return s.Dev == t.Dev && s.Ino == t.Ino && s.Type == t.Type }
+
+// Item is one protected entry that a run starts with.
+type Item struct {
+	Path   string   `json:"path"`             // real path, strictly inside a root
+	Name   string   `json:"name"`             // row of policy/protected.json that asks for it
+	Action Action   `json:"action,omitempty"` //
+	Dir    bool     `json:"dir,omitempty"`    //
+	Target string   `json:"target,omitempty"` // of a watched link: its text
+	Stamp  Stamp    `json:"stamp,omitzero"`   // zero: it was missing
+	Known  []uint64 `json:"known,omitempty"`  // of a git config: hashes of the entries that run programs
+	ours   bool     // found through a git setting: a missing name is watched
+}
+
+// Limits bounds a walk. A zero field takes the default.
+type Limits struct {
+	Depth   int // folders below a root that are listed; the root is 0
+	Dirs    int // folders listed, shallow first
+	Entries int // entries looked at
+}
+
+// The default limits: a few milliseconds at most (docs/adr/0002-protect.md has the figures).
+const (
+	DefaultDepth   = 3
+	DefaultDirs    = 256
+	DefaultEntries = 4096
+)
+
+func (l Limits) orDefault() Limits {
+	if l.Depth == 0 {
+		l.Depth = DefaultDepth
+	}
+	if l.Dirs == 0 {
+		l.Dirs = DefaultDirs
+	}
+	if l.Entries == 0 {
+		l.Entries = DefaultEntries
+	}
+	return l
+}
+
+// Found is what Scan saw: what to protect now, and all that Check needs later.
+type Found struct {
+	Roots     []string `json:"roots"`
+	Homes     []string `json:"homes,omitempty"`
+	Allow     []string `json:"allow,omitempty"`
+	Limits    Limits   `json:"limits"`
+	Since     int64    `json:"since"`           // when the walk began, on the clock that stamps files
+	Items     []Item   `json:"items,omitempty"` // sorted by path: a folder before what lies in it
+	Hooks     []Item   `json:"hooks,omitempty"` // entries of hook folders; covered by the folder's own item
+	Walked    []string `json:"walked,omitempty"`
+	NotWalked []string `json:"-"` // for the report: what was left out, and why
+}
+
+// sortItems puts a folder before what lies in it, and drops doubles: of two items
+// for one path the stricter stays.
+func (f *Found) sortItems() {
+	slices.SortStableFunc(f.Items, func(a, b Item) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return int(a.Action) - int(b.Action)
+	})
+	f.Items = slices.CompactFunc(f.Items, func(a, b Item) bool { return a.Path == b.Path })
+}

@@ -1,0 +1,134 @@
+package qsandbox
+
+import (
+	"errors"
+	"io/fs"
+	"net/netip"
+	"path/filepath"
+	"strings"
+
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// absolute makes the target absolute; false for a program that PATH does not have.
+func (v *Verdict) absolute(h host.Host, s *spec.Spec) (string, bool) {
+	p := v.Target
+	switch {
+	case v.Operation == OpExec && filepath.Base(p) == p && p != "." && p != "..":
+		return lookPath(h, s, p)
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		p = filepath.Join(s.User.Home, p[1:])
+	}
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(s.Cwd, p)
+	}
+	return filepath.Clean(p), true
+}
+
+// follow gives the place where a path lands, and notes what it met on the way.
+func (v *Verdict) follow(h host.Host, p string) string {
+	real, remark := landing(h, p, maxLinks)
+	if remark != "" {
+		v.Notes = append(v.Notes, remark)
+	}
+	return real
+}
+
+// lookPath finds a plain name as the command would, in its own PATH.
+func lookPath(h host.Host, s *spec.Spec, name string) (string, bool) {
+	for _, dir := range filepath.SplitList(pathOf(s)) {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.Cwd, dir)
+		}
+		p := filepath.Join(dir, name)
+		if st, err := h.Stat(p); err == nil && !st.IsDir() {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+func pathOf(s *spec.Spec) string {
+	for _, kv := range s.Env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			return list
+		}
+	}
+	return ""
+}
+
+// maxLinks is what the kernel follows too (path_resolution(7)).
+const maxLinks = 40
+
+// landing gives the place that a path leads to: the real path of the deepest
+// ancestor that exists, with the rest appended. A link that points to nothing is
+// followed by its text: writing through it creates its target. The remark says
+// what could not be looked at.
+func landing(h host.Host, p string, links int) (real, remark string) {
+	real, err := h.RealPath(p)
+	if err == nil {
+		return real, ""
+	}
+	if st, lerr := h.Lstat(p); lerr == nil && st.IsLink() {
+		target, lerr := h.Readlink(p)
+		if lerr != nil || links == 0 {
+			return p, "the link " + p + " leads nowhere"
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(p), target)
+		}
+		return landing(h, target, links-1)
+	}
+	remark = "nothing is there now"
+	if !errors.Is(err, fs.ErrNotExist) {
+		remark = "it could not be looked at: " + err.Error()
+	}
+	dir := filepath.Dir(p)
+	if dir == p {
+		return p, remark
+	}
+	parent, above := landing(h, dir, links)
+	if above != "" {
+		remark = above
+	}
+	return filepath.Join(parent, filepath.Base(p)), remark
+}
+
+// hostOf takes the host and port out of a URL, and leaves anything else as it is.
+func hostOf(target string) string {
+	scheme, rest, ok := strings.Cut(target, "://")
+	if !ok {
+		return strings.ToLower(target)
+	}
+	rest, _, _ = strings.Cut(rest, "/")
+	rest = strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
+	if !hasPort(rest) {
+		rest += ports[strings.ToLower(scheme)]
+	}
+	return rest
+}
+
+var ports = map[string]string{"https": ":443", "http": ":80", "ssh": ":22", "git": ":9418"}
+
+// hasPort tells "h:1" and "[::1]:1" from "h", "::1" and "[::1]".
+func hasPort(s string) bool {
+	if strings.HasPrefix(s, "[") {
+		return strings.Contains(s, "]:")
+	}
+	return strings.Count(s, ":") == 1
+}
+
+// noteHost says what the answer leaves open.
+func (v *Verdict) noteHost(s *spec.Spec, hostport string) {
+	if s.Policy.Network.Mode != policy.NetworkAllow || !s.Isolated() {
+		return
+	}
+	if !hasPort(hostport) {
+		v.Notes = append(v.Notes, "rules with a port count only for host:port")
+	}
+	if _, err := netip.ParseAddr(hostport); err != nil {
+		v.Notes = append(v.Notes, "each address that the name stands for is checked too when it is dialled")
+	}
+}
