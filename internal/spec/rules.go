@@ -3,50 +3,72 @@ package spec
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
 // credentials hides the default list of secrets (FS-03). An entry that is not
-// there stays as a rule that only explains.
+// there stays as a rule only where somebody asks for explanations.
 func (b *binder) credentials() error {
 	if !b.s.Isolated() {
 		return nil
 	}
+	there := map[string]bool{}
 	for _, c := range policy.Credentials() {
 		if !c.For(b.h.GOOS) || c.RootOnly && b.s.User.UID != 0 {
 			continue // the file's own mode keeps an ordinary user out
 		}
-		for _, p := range b.atHomes(c.Path) {
-			if c.Kind == "glob" {
-				b.addGlob(p, Deny, BuiltIn, "credential "+c.Path)
-				continue
+		if rest, ok := strings.CutPrefix(c.Path, "~/"); ok {
+			for _, home := range b.homes {
+				b.credential(there, home, rest, c)
 			}
-			b.addDeny(p, "credential "+c.Path)
+			continue
 		}
+		b.credential(there, "/", c.Path[1:], c)
 	}
 	return nil
 }
 
-// atHomes puts "~/x" into every home directory concerned.
-func (b *binder) atHomes(p string) []string {
-	if len(p) < 2 || p[:2] != "~/" {
-		return []string{p}
-	}
-	var out []string
-	for _, home := range b.homes {
-		out = append(out, filepath.Join(home, p[2:]))
-	}
-	return out
-}
-
-// addDeny hides an existing path, at its real place. Most credentials are not
-// there: one look tells, without following every part of the path.
-func (b *binder) addDeny(p, origin string) {
-	if !b.h.Exists(p) {
-		b.add(Rule{Path: p, Given: p, Access: Deny, Origin: origin})
+// credential hides one entry below base. Folders are looked at once for all
+// entries in them, so that a list of hundreds costs few system calls.
+func (b *binder) credential(there map[string]bool, base, rest string, c policy.Credential) {
+	p := filepath.Join(base, rest)
+	origin := "credential " + c.Path
+	if c.Kind == "glob" {
+		if dir, _ := policy.SplitBase(rest); b.foldersExist(there, base, dir+"/x") {
+			b.addGlob(p, Deny, BuiltIn, origin)
+		}
 		return
 	}
+	if b.foldersExist(there, base, rest) && b.h.Exists(p) {
+		b.addDeny(p, origin)
+	} else if b.cmd.Ask {
+		b.add(Rule{Path: p, Given: p, Access: Deny, Origin: origin})
+	}
+}
+
+// foldersExist tells whether every folder above base/rest is there.
+func (b *binder) foldersExist(there map[string]bool, base, rest string) bool {
+	for i := 0; i < len(rest); i++ {
+		if rest[i] != '/' {
+			continue
+		}
+		dir := base + "/" + rest[:i]
+		ok, known := there[dir]
+		if !known {
+			ok = b.h.Exists(dir)
+			there[dir] = ok
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// addDeny hides an existing path, at its real place.
+func (b *binder) addDeny(p, origin string) {
 	r, err := b.locate(origin, p)
 	if err != nil {
 		return // a dangling link hides nothing: its target is not there

@@ -1,0 +1,45 @@
+# qsandbox: see README.md. Every target works on a fresh machine with Go and make.
+
+GO      ?= go
+BIN     := bin/qsandbox
+SOURCES := $(shell git ls-files '*.go' '*.s' '*.h' '*.json' 2>/dev/null)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+export CGO_ENABLED ?= 0
+
+.PHONY: build test check unit bench fuzz demo install-tools clean
+
+build: $(BIN)
+
+$(BIN): $(SOURCES) go.mod go.sum
+	$(GO) build -trimpath -ldflags=-s -o $@ ./cmd/qsandbox
+
+# Passes the tests: installs what they need (when it may), checks the code for
+# every system, runs everything.
+test: install-tools check unit
+
+# Packages of the system that the tests use; without root nothing is installed
+# and the tests that need them say so.
+install-tools:
+	@scripts/install-tools
+
+# Static checks for all systems, from any of them.
+check:
+	@scripts/check $(STATICCHECK)
+
+unit: build
+	@scripts/unit
+
+# Start cost against a bare start and plain bubblewrap, as ratios in one run.
+bench: build
+	$(GO) run ./internal/bench -binary $(BIN) -out out/bench.json
+
+# Every fuzz target for a short time; FUZZTIME=10m for a night.
+fuzz:
+	@scripts/fuzz
+
+demo: build
+	@scripts/demo $(BIN)
+
+clean:
+	rm -rf bin out
