@@ -66,12 +66,14 @@ func namespaces(i plan.Isolation) []string {
 func mounts(p *plan.Plan) []PlanMount {
 	out := make([]PlanMount, 0, len(p.Mounts))
 	for _, m := range p.Mounts {
-		v := PlanMount{Kind: string(m.Kind), Dst: m.Dst, ReadOnly: m.ReadOnly || m.Kind == plan.Seal, Target: m.Target, Origin: m.Origin}
+		v := PlanMount{Kind: string(m.Kind), Dst: m.Dst, ReadOnly: m.ReadOnly, Target: m.Target, Origin: m.Origin}
 		switch m.Kind {
 		case plan.Bind:
 			v.Src = m.Src
 		case plan.Tmpfs:
 			v.Size = m.Size
+		case plan.HideFile, plan.HideDir, plan.Symlink, plan.Seal, plan.RootEmpty:
+			v.ReadOnly = true // what is left open for filling is sealed at the end
 		}
 		out = append(out, v)
 	}

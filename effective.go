@@ -6,12 +6,12 @@ import (
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
-// PolicyVersion is the version of the JSON form of Policy. It grows when a field changes meaning.
-const PolicyVersion = 1
+// PolicyViewVersion is the version of the JSON form of PolicyView. It grows when a field changes meaning.
+const PolicyViewVersion = 1
 
-// Policy is the policy that results from all layers, one row per field, each with
+// PolicyView is the policy that results from all layers, one row per field, each with
 // the layer that it comes from. It is plain data, for people and programs to read.
-type Policy struct {
+type PolicyView struct {
 	Version int           `json:"version"`
 	Fields  []PolicyField `json:"fields"` // in the order of the policy file
 }
@@ -34,12 +34,12 @@ type PolicyEntry struct {
 // EffectivePolicy merges layers over the built-in policy and says where each
 // value comes from. Values that may be secrets (env.set, network.upstream) are
 // hidden unless asked for. Errors are of code POLICY_INVALID.
-func EffectivePolicy(layers []policy.Layer, v Values) (*Policy, error) {
+func EffectivePolicy(layers []policy.Layer, v Values) (*PolicyView, error) {
 	eff, err := policy.Merge(append([]policy.Layer{policy.BuiltIn()}, layers...)...)
 	if err != nil {
 		return nil, err
 	}
-	out := &Policy{Version: PolicyVersion}
+	out := &PolicyView{Version: PolicyViewVersion}
 	for _, f := range policy.Fields() {
 		row := PolicyField{Name: f.Name, Origin: eff.Origins[f.Name]}
 		raw, err := f.JSON(eff.Policy)
@@ -69,4 +69,13 @@ func secret(name string, p policy.Policy) bool {
 		return p.Network.Upstream != ""
 	}
 	return false
+}
+
+// Variables gives the values of a field that is a map (env.set); nil when hidden.
+func (f PolicyField) Variables() map[string]string {
+	var out map[string]string
+	if f.Hidden || json.Unmarshal(f.Value, &out) != nil {
+		return nil
+	}
+	return out
 }

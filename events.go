@@ -2,8 +2,18 @@ package qsandbox
 
 import "github.com/qiming-sandbox/qsandbox/internal/event"
 
-// Event is one thing that happened in a run (OBS-01). Its values are never those
-// of secrets: commands are named by their program, variables by their names.
+// Event is one thing that happened in a run (OBS-01). Its fields are
+//
+//	Version int               // of the form
+//	Time    time.Time
+//	Name    EventName
+//	Run     string            // the report's id
+//	Backend string
+//	Mode    string
+//	Fields  map[string]string // what belongs to the name
+//
+// Values are never those of secrets: commands are named by their program,
+// variables by their names.
 type Event = event.Event
 
 // EventName says what happened. Names never change once released.

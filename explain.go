@@ -1,7 +1,6 @@
 package qsandbox
 
 import (
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,11 +70,12 @@ func Explain(req Request, op Operation, target string) (Verdict, error) {
 	if foreign {
 		v.Notes = append(v.Notes, "judged for "+r.host.GOOS+" with the paths of this machine")
 	}
-	err = r.host.Within(explainLimit, func() error { v.decide(r.host, sp); return nil })
+	done := v
+	err = r.host.Within(explainLimit, func() error { done.decide(r.host, sp); return nil })
 	if err != nil {
 		return v, fault.Wrap(fault.PathInvalid, "resolve", target, err).WithHint("a hung network or FUSE file system?")
 	}
-	return v, nil
+	return done, nil
 }
 
 // explainLimit bounds the following of links (LNX-12).
@@ -99,7 +99,7 @@ func checkQuery(op Operation, target string) error {
 // decide asks the spec, once it is known what the target stands for.
 func (v *Verdict) decide(h host.Host, s *spec.Spec) {
 	q := spec.Query{Op: spec.Op(v.Operation)}
-	if v.Operation == OpConnect && !filepath.IsAbs(v.Target) {
+	if v.Operation == OpConnect && (strings.Contains(v.Target, "://") || !strings.ContainsRune(v.Target, '/')) {
 		q.Host = hostOf(v.Target)
 		v.Resolved = q.Host
 		v.noteHost(s, q.Host)

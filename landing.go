@@ -3,6 +3,7 @@ package qsandbox
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"net/netip"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,9 @@ func (v *Verdict) follow(h host.Host, p string) string {
 	real, remark := landing(h, p, maxLinks)
 	if remark != "" {
 		v.Notes = append(v.Notes, remark)
+	}
+	if st, err := h.Stat(real); v.Operation == OpExec && err == nil && (st.IsDir() || st.Mode.Perm()&0o111 == 0) && h.GOOS != "windows" {
+		v.Notes = append(v.Notes, "it is a directory, or has no mode bit that lets anyone execute it")
 	}
 	return real
 }
@@ -100,17 +104,27 @@ func landing(h host.Host, p string, links int) (real, remark string) {
 func hostOf(target string) string {
 	scheme, rest, ok := strings.Cut(target, "://")
 	if !ok {
-		return strings.ToLower(target)
+		return bare(strings.ToLower(target))
 	}
-	rest, _, _ = strings.Cut(rest, "/")
-	rest = strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
-	if !hasPort(rest) {
-		rest += ports[strings.ToLower(scheme)]
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	rest = bare(strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:]))
+	if port := ports[strings.ToLower(scheme)]; port != "" && !hasPort(rest) {
+		rest = net.JoinHostPort(rest, port)
 	}
 	return rest
 }
 
-var ports = map[string]string{"https": ":443", "http": ":80", "ssh": ":22", "git": ":9418"}
+// bare takes the brackets off an address without a port.
+func bare(host string) string {
+	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+		return host[1 : len(host)-1]
+	}
+	return host
+}
+
+var ports = map[string]string{"https": "443", "http": "80", "ssh": "22", "git": "9418"}
 
 // hasPort tells "h:1" and "[::1]:1" from "h", "::1" and "[::1]".
 func hasPort(s string) bool {

@@ -2,6 +2,7 @@ package qsandbox
 
 import (
 	"context"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/backend"
@@ -95,7 +96,7 @@ func (r *run) planned(ctx context.Context, sp *spec.Spec, probing Probing, forei
 	name := sp.Policy.Backend.String()
 	b := backendNamed(name)
 	if b == nil {
-		return nil, fault.New(fault.SandboxUnavailable, "plan for", name, "not part of this build")
+		return nil, fault.New(fault.SandboxUnavailable, "plan for", name, "not part of this build; it has "+backendNames())
 	}
 	sup, assumed := r.support(b)
 	c := backend.Choice{Backend: b, Support: sup, Trace: []report.Trace{{Backend: name, Answer: "chosen", Reason: "named by the policy; not probed"}}}
@@ -131,6 +132,14 @@ func backendNamed(name string) backend.Backend {
 		}
 	}
 	return nil
+}
+
+func backendNames() string {
+	var names []string
+	for _, b := range backends() {
+		names = append(names, b.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (r *run) notice(kind, text string) {

@@ -53,7 +53,7 @@ type PlanMount struct {
 	Kind     string `json:"kind"` // root-host, root-empty, bind, tmpfs, hide-file, hide-dir, dev, proc, symlink, seal
 	Src      string `json:"src,omitempty"`
 	Dst      string `json:"dst"`
-	ReadOnly bool   `json:"ro"`
+	ReadOnly bool   `json:"ro"`             // the command cannot write there
 	Size     int64  `json:"size,omitempty"` // bytes, of a tmpfs
 	Target   string `json:"target,omitempty"`
 	Origin   string `json:"origin,omitempty"` // the rule behind it

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/qiming-sandbox/qsandbox"
@@ -13,7 +15,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
-// policyFlags are the flags that make a policy; run, plan, explain and policy share them.
+// policyFlags make a policy; run, plan, explain and policy show share them.
 type policyFlags struct {
 	policy    string
 	workspace string
@@ -24,14 +26,44 @@ type policyFlags struct {
 	timeout   time.Duration
 }
 
-func (f *policyFlags) register(fl *pflag.FlagSet) {
+func (f *policyFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
 	fl.StringVar(&f.policy, "policy", "", "read the policy from `FILE` (JSON with comments)")
 	fl.StringVar(&f.workspace, "workspace", "", "the `DIR` that may be written (default: the current directory)")
-	fl.StringVar(&f.backend, "backend", "", "auto, linux-bwrap, linux-native, macos-seatbelt, windows-sandbox, docker or none")
-	fl.StringVar(&f.mode, "mode", "", "strict, compat or permissive")
-	fl.StringVar(&f.network, "network", "", "off, on or allow")
+	fl.StringVar(&f.backend, "backend", "", "one of "+strings.Join(backendWords, ", "))
+	fl.StringVar(&f.mode, "mode", "", "one of "+strings.Join(modeWords, ", "))
+	fl.StringVar(&f.network, "network", "", "one of "+strings.Join(networkWords, ", "))
 	fl.StringArrayVar(&f.writable, "writable", nil, "one more `PATH` that may be written; may be repeated")
-	fl.DurationVar(&f.timeout, "timeout", 0, "end the command after this time, for example 90s")
+	fl.DurationVar(&f.timeout, "timeout", 0, "end the command after this time, for example 90s; 0 is no limit")
+	completeWords(cmd, "backend", backendWords)
+	completeWords(cmd, "mode", modeWords)
+	completeWords(cmd, "network", networkWords)
+	completePaths(cmd, "policy", "workspace")
+}
+
+// commandFlags say how the command is started; run, plan and explain share them.
+type commandFlags struct {
+	cwd  string
+	env  []string
+	user string
+}
+
+func (f *commandFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.cwd, "cwd", "", "start in `DIR`, inside the workspace")
+	fl.StringArrayVar(&f.env, "env", nil, "set `NAME=VALUE`, or pass NAME on from the caller; may be repeated")
+	fl.StringVar(&f.user, "user", "", "as root: run as this `USER`")
+	completePaths(cmd, "", "cwd")
+}
+
+// request puts flags and arguments together. On an error it has what there is so far.
+func (f *commandFlags) request(fl *pflag.FlagSet, p *policyFlags, args []string) (req qsandbox.Request, err error) {
+	req = qsandbox.Request{Command: args, Cwd: f.cwd, User: f.user}
+	if req.Layers, err = p.layers(fl); err != nil {
+		return req, err
+	}
+	req.Env, err = envFlags(f.env)
+	return req, err
 }
 
 // layers reads the policy file and turns the flags into the uppermost layer.
@@ -54,7 +86,7 @@ func (f *policyFlags) flagLayer(fl *pflag.FlagSet) (policy.Layer, error) {
 		name string
 		set  func() error
 	}{
-		{"workspace", func() error { p, err := filepath.Abs(f.workspace); l.Workspace = &p; return err }},
+		{"workspace", func() error { l.Workspace = &(*absolute([]string{f.workspace}))[0]; return nil }},
 		{"backend", func() error { v, err := policy.ParseBackend(f.backend); l.Backend = &v; return err }},
 		{"mode", func() error { v, err := policy.ParseMode(f.mode); l.Mode = &v; return err }},
 		{"network", func() error { v, err := policy.ParseNetworkMode(f.network); l.Network.Mode = &v; return err }},
@@ -65,7 +97,7 @@ func (f *policyFlags) flagLayer(fl *pflag.FlagSet) (policy.Layer, error) {
 			continue
 		}
 		if err := s.set(); err != nil {
-			return l, fault.Wrap(fault.UsageInvalid, "read flag", "--"+s.name, err)
+			return l, flagFault("--"+s.name, err)
 		}
 	}
 	return l, nil
@@ -101,4 +133,13 @@ func envFlags(list []string) (map[string]string, error) {
 		out[k] = v
 	}
 	return out, nil
+}
+
+// flagFault says of a value's error which flag it is about, and keeps its hint.
+func flagFault(flag string, err error) error {
+	var e *fault.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return fault.Wrap(fault.UsageInvalid, "read flag", flag, e.Err).WithHint(e.Hint)
+	}
+	return fault.Wrap(fault.UsageInvalid, "read flag", flag, err)
 }

@@ -3,36 +3,78 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
-	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/spf13/cobra"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
-// capture holds output for --json.
+// capture holds output for run --json.
 type capture struct{ out, err bytes.Buffer }
 
-// print writes one JSON object: the report, and the output as text with invalid
-// bytes replaced.
-func (c *capture) print(rep *report.Report) {
-	enc := json.NewEncoder(os.Stdout)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(struct {
-		Report *report.Report `json:"report"`
-		Stdout string         `json:"stdout"`
-		Stderr string         `json:"stderr"`
-	}{rep, strings.ToValidUTF8(c.out.String(), "\uFFFD"), strings.ToValidUTF8(c.err.String(), "\uFFFD")})
+// outcome is what run --json prints. error is there when the sandbox or the input
+// failed, and then only; what the command itself did is in report.exit.
+type outcome struct {
+	Report *report.Report  `json:"report"`
+	Stdout string          `json:"stdout"` // invalid bytes replaced by U+FFFD
+	Stderr string          `json:"stderr"`
+	Error  *report.Failure `json:"error,omitempty"`
 }
 
-// printable makes text from inside safe to show: no terminal sequences (OBS-05).
-func printable(s string) string {
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			q := strconv.Quote(s)
-			return q[1 : len(q)-1]
-		}
+func (c *capture) print(rep *report.Report, err error) error {
+	return printJSON(outcome{
+		Report: rep, Error: failed(err).Error,
+		Stdout: strings.ToValidUTF8(c.out.String(), "\uFFFD"), Stderr: strings.ToValidUTF8(c.err.String(), "\uFFFD"),
+	})
+}
+
+// failure is what every --json prints when it has nothing else to say.
+type failure struct {
+	Error *report.Failure `json:"error"`
+}
+
+func failed(err error) failure {
+	if err == nil {
+		return failure{}
 	}
-	return s
+	return failure{&report.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}}
+}
+
+// printed marks an error that is on stdout as JSON already.
+type printed struct{ error }
+
+func (p printed) Unwrap() error { return p.error }
+
+// printJSON writes one object and a newline.
+func printJSON(v any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return show(b.String())
+}
+
+// wantsJSON tells whether --json was given.
+func wantsJSON(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("json")
+	return f != nil && f.Value.String() == "true"
+}
+
+// show writes text to stdout. A reader that went away is no error of ours.
+func show(text string) error {
+	_, err := os.Stdout.WriteString(text)
+	if err != nil && !brokenPipe(err) {
+		return fault.Wrap(fault.UsageInvalid, "write output", "", err)
+	}
+	return nil
+}
+
+func brokenPipe(err error) bool {
+	return errors.Is(err, os.ErrClosed) || strings.Contains(err.Error(), "broken pipe")
 }

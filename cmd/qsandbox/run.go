@@ -1,12 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -18,12 +19,10 @@ import (
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
-// runFlags are what only run takes; policyFlags are shared.
+// runFlags are what only run takes; the others are shared.
 type runFlags struct {
 	policyFlags
-	cwd    string
-	env    []string
-	user   string
+	commandFlags
 	stdin  bool
 	tty    bool
 	report string
@@ -31,23 +30,26 @@ type runFlags struct {
 }
 
 func newRun() *cobra.Command {
-	var f runFlags
+	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] COMMAND [ARG ...]",
 		Short: "Run a command in the sandbox",
+		Long: `Run runs one command in the sandbox and passes its output and exit code on.
+No shell parses the command. Its input is empty, unless a file or a pipe is
+given to qsandbox, or --stdin or --tty.`,
 		Example: `  qsandbox run -- go test ./...
   qsandbox run --workspace ~/project --network on -- npm install
   qsandbox run --policy policy.json --report report.json -- make -j4
+  qsandbox run --timeout 90s --env CI=1 -- sh -c 'make && make check'
   qsandbox run --tty -- bash`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, f, args) },
+		Args:              cobra.ArbitraryArgs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return run(cmd, f, args) },
+		ValidArgsFunction: anyFile,
 	}
 	cmd.Flags().SetInterspersed(false)
-	f.register(cmd.Flags())
+	f.policyFlags.register(cmd)
+	f.commandFlags.register(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.cwd, "cwd", "", "start `DIR`, inside the workspace")
-	fl.StringArrayVar(&f.env, "env", nil, "set `NAME=VALUE`, or pass NAME on from the caller; may be repeated")
-	fl.StringVar(&f.user, "user", "", "as root: run as this `USER`")
 	fl.BoolVar(&f.stdin, "stdin", false, "pass standard input on, also from a terminal")
 	fl.BoolVarP(&f.tty, "tty", "t", false, "give the command a terminal of its own")
 	fl.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
@@ -55,36 +57,49 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-func run(cmd *cobra.Command, f runFlags, args []string) error {
-	layers, err := f.layers(cmd.Flags())
+func run(cmd *cobra.Command, f *runFlags, args []string) error {
+	if len(args) == 0 {
+		return badUsage(cmd, "run", "", "no command was given")
+	}
+	file, err := openOutside(f.report)
 	if err != nil {
-		return err
+		return fault.Wrap(fault.UsageInvalid, "open report", f.report, err).WithHint("name a regular file in a directory that is there; nothing was run")
 	}
-	req := qsandbox.Request{Layers: layers, Command: args, Cwd: f.cwd, User: f.user, Stdout: os.Stdout, Stderr: os.Stderr}
-	if req.Env, err = envFlags(f.env); err != nil {
-		return err
-	}
-	var captured *capture
-	if f.json {
-		captured = &capture{}
-		req.Stdout, req.Stderr = &captured.out, &captured.err
-	}
-	rep, err := runSignals(cmd.Context(), &f, req)
-	if werr := writeReport(f.report, rep); werr != nil && err == nil {
+	defer file.close()
+	var got capture
+	rep, err := f.perform(cmd, args, &got)
+	if werr := writeReport(file, f, rep); werr != nil && err == nil {
 		err = werr
 	}
-	if captured != nil {
-		captured.print(rep)
+	if f.json {
+		if werr := got.print(rep, err); err == nil {
+			err = werr
+		}
 	} else {
 		remarks(rep)
 	}
-	if err != nil {
+	switch {
+	case err != nil && f.json:
+		return printed{err}
+	case err != nil:
 		return err
-	}
-	if code := exitOf(rep.Exit); code != 0 {
-		return exitError(code)
+	case exitOf(rep.Exit) != 0:
+		return exitError(exitOf(rep.Exit))
 	}
 	return nil
+}
+
+// perform runs the command. There is a report in any case.
+func (f *runFlags) perform(cmd *cobra.Command, args []string, got *capture) (*report.Report, error) {
+	req, err := f.request(cmd.Flags(), &f.policyFlags, args)
+	if err != nil {
+		return qsandbox.Refused(req, err), err
+	}
+	req.Stdout, req.Stderr = os.Stdout, os.Stderr
+	if f.json {
+		req.Stdout, req.Stderr = &got.out, &got.err
+	}
+	return runSignals(context.Background(), f, req)
 }
 
 // signalled is the cause of a context that a signal to the launcher ended.
@@ -96,9 +111,6 @@ func (s signalled) Signal() syscall.Signal { return s.sig }
 // runSignals runs a request; a signal to the launcher ends the tree, the
 // command first, and the launcher then ends with 128+n.
 func runSignals(parent context.Context, f *runFlags, req qsandbox.Request) (*report.Report, error) {
-	if parent == nil {
-		parent = context.Background()
-	}
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	sigs := make(chan os.Signal, 8)
@@ -106,7 +118,7 @@ func runSignals(parent context.Context, f *runFlags, req qsandbox.Request) (*rep
 	defer signal.Stop(sigs)
 	term, err := openTerminal(f, &req)
 	if err != nil {
-		return nil, err
+		return qsandbox.Refused(req, err), err
 	}
 	defer term.restore()
 	if req.Terminal == nil {
@@ -146,38 +158,21 @@ func input(always bool) io.Reader {
 	return &patient{f: os.Stdin}
 }
 
-// remarks shows people what they must know: notices, a cut output, a limit.
-func remarks(rep *report.Report) {
-	if rep == nil {
-		return
-	}
-	for _, n := range rep.Notices {
-		fmt.Fprintln(os.Stderr, warnLine(printable(n.Text)))
-	}
-	if rep.Exit == nil {
-		return
-	}
-	switch rep.Exit.Cause {
-	case report.TimedOut:
-		fmt.Fprintln(os.Stderr, warnLine("the time limit ended the command (limits.timeout)"))
-	case report.MemoryLimit:
-		fmt.Fprintln(os.Stderr, warnLine("the memory limit ended the command (limits.memory)"))
-	}
-	if rep.Exit.Truncated {
-		fmt.Fprintln(os.Stderr, warnLine("output was cut (limits.output)"))
-	}
-}
-
-func writeReport(path string, rep *report.Report) error {
-	if path == "" || rep == nil {
+// writeReport writes the report where --report says.
+func writeReport(file *outside, f *runFlags, rep *report.Report) error {
+	if file == nil {
 		return nil
 	}
 	data, err := json.MarshalIndent(rep, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := writeOutside(path, append(data, '\n')); err != nil {
-		return fault.Wrap(fault.UsageInvalid, "write report", path, err)
+	workspace := rep.Workspace
+	if workspace == "" { // refused before that was known
+		workspace, _ = filepath.EvalSymlinks(cmp.Or(f.workspace, "."))
+	}
+	if err := file.write(append(data, '\n'), workspace); err != nil {
+		return fault.Wrap(fault.UsageInvalid, "write report", f.report, err).WithHint("the command has run; its report is lost")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 	if !p.spoken && !readable(p.f, idlePipe) {
 		p.over = true
-		fmt.Fprintln(os.Stderr, warnLine(fmt.Sprintf("standard input was silent for %v and was closed; use --stdin to wait for it", idlePipe.Round(100*time.Millisecond))))
+		remark(fmt.Sprintf("standard input was silent for %v and was closed; use --stdin to wait for it", idlePipe.Round(100*time.Millisecond)))
 		return 0, io.EOF
 	}
 	p.spoken = true

@@ -31,23 +31,43 @@ type Stamp struct {
 // same tells whether it is the same inode; its contents may differ.
 func (s Stamp) same(t Stamp) bool { return s.Dev == t.Dev && s.Ino == t.Ino && s.Type == t.Type }
 
-// Item is one protected entry that a run starts with.
+// Item is one protected entry.
 type Item struct {
 	Path   string   `json:"path"`             // real path, strictly inside a root
 	Name   string   `json:"name"`             // row of policy/protected.json that asks for it
 	Action Action   `json:"action,omitempty"` //
 	Dir    bool     `json:"dir,omitempty"`    //
 	Target string   `json:"target,omitempty"` // of a watched link: its text
-	Stamp  Stamp    `json:"stamp,omitzero"`   // zero: it was missing
-	Known  []uint64 `json:"known,omitempty"`  // of a git config: hashes of the entries that run programs
-	ours   bool     // found through a git setting: a missing name is watched
+	Stamp  Stamp    `json:"stamp,omitzero"`   // zero: it is missing
+	Known  []uint64 `json:"known,omitempty"`  // of a git config: hashes of the settings that may run programs
+
+	part part // what Check looks at
+	repo *repo
+	cfg  *config
 }
+
+// part is the kind of content that decides about a new or changed entry. The zero
+// value is the strictest: its being there is the violation.
+type part uint8
+
+const (
+	plain       part = iota
+	gitFolder        // .git, a folder
+	pointer          // .git, a file
+	hookFolder       // judged by its entries
+	configFile       // judged by its settings
+	commonFile       // commondir
+	placeFile        // gitdir: where a worktree is
+	todoFile         // rebase todo
+	applyFolder      // rebase-apply
+	farWorktree      // worktrees/<n> of a worktree outside the roots, read-only as a whole
+)
 
 // Limits bounds a walk. A zero field takes the default.
 type Limits struct {
-	Depth   int // folders below a root that are listed; the root is 0
-	Dirs    int // folders listed, shallow first
-	Entries int // entries looked at
+	Depth   int `json:"depth"`   // folders below a root that are listed; the root is 0
+	Dirs    int `json:"dirs"`    // folders listed, shallow first
+	Entries int `json:"entries"` // entries looked at
 }
 
 // The default limits: a few milliseconds at most (docs/adr/0002-protect.md has the figures).
@@ -76,21 +96,22 @@ type Found struct {
 	Homes     []string `json:"homes,omitempty"`
 	Allow     []string `json:"allow,omitempty"`
 	Limits    Limits   `json:"limits"`
-	Since     int64    `json:"since"`           // when the walk began, on the clock that stamps files
-	Items     []Item   `json:"items,omitempty"` // sorted by path: a folder before what lies in it
-	Hooks     []Item   `json:"hooks,omitempty"` // entries of hook folders; covered by the folder's own item
-	Walked    []string `json:"walked,omitempty"`
-	NotWalked []string `json:"-"` // for the report: what was left out, and why
+	Since     int64    `json:"since"`             // when the walk began, on the clock that stamps files
+	Partial   bool     `json:"partial,omitempty"` // the budget ended before the walk did
+	Items     []Item   `json:"items,omitempty"`   // to be mounted or watched; sorted by path, so a folder comes before what lies in it
+	Covered   []Item   `json:"covered,omitempty"` // inside read-only items: for Check alone
+	Walked    []string `json:"walked,omitempty"`  // folders that were listed
+	NotWalked []string `json:"-"`                 // for the report: what was left out, and why
 }
 
 // sortItems puts a folder before what lies in it, and drops doubles: of two items
 // for one path the stricter stays.
-func (f *Found) sortItems() {
-	slices.SortStableFunc(f.Items, func(a, b Item) int {
+func sortItems(items []Item) []Item {
+	slices.SortStableFunc(items, func(a, b Item) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
 		}
 		return int(a.Action) - int(b.Action)
 	})
-	f.Items = slices.CompactFunc(f.Items, func(a, b Item) bool { return a.Path == b.Path })
+	return slices.CompactFunc(items, func(a, b Item) bool { return a.Path == b.Path })
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -90,7 +88,7 @@ func (s Setup) Run(t testing.TB, p *Place, c Call) Result {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	env := p.vars()
-	env["EXPECT_HOME"], env["HOSTPID"] = env["HOME"], strconv.Itoa(os.Getpid())
+	env["EXPECT_HOME"] = env["HOME"]
 	delete(env, "HOME")
 	for k, v := range c.Env {
 		env[k] = v

@@ -56,7 +56,7 @@ var variables = []pair{
 	{req: "VAR-02", name: "loader hooks need the policy's word", policy: Policy{Set: map[string]string{"LD_PRELOAD": "/x.so", "BASH_ENV": "/x", "NODE_OPTIONS": "--x"}}, deny: `env | grep -E '^(LD_PRELOAD|BASH_ENV|NODE_OPTIONS)='`, allow: `true`, noControl: "none drops them as well"},
 	{req: "VAR-02", name: "a named hook passes", policy: Policy{Set: map[string]string{"NODE_OPTIONS": "--x"}, Hooks: []string{"NODE_OPTIONS"}}, allow: `[ "$NODE_OPTIONS" = --x ]`},
 	{req: "VAR-03", name: "no secret in any process's environment", deny: `cat /proc/*/environ 2>/dev/null | grep -qa "` + Secret[:6] + `""` + Secret[6:] + `"`, allow: `true`},
-	{req: "VAR-03", name: "no secret in any process's arguments", deny: `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -qa "ARG-` + Secret[:6] + `""` + Secret[6:] + `"`, allow: `true`},
+	{req: "VAR-03", name: "no secret in any process's arguments", deny: `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -qa "[A]RG-` + Secret[:6] + `""` + Secret[6:] + `"`, allow: `true`},
 	{req: "VAR-04", name: "caches are private and kept", allow: `for v in XDG_CACHE_HOME npm_config_cache PIP_CACHE_DIR CARGO_HOME GOCACHE GOMODCACHE; do d=${!v}; mkdir -p "$d" && touch "$d/x" || exit 1; case $d in "$HOME"/.cache/qsandbox/*) ;; *) echo "$v=$d"; exit 1;; esac; done`},
 	{req: "VAR-04", name: "caches of other workspaces are not there", setup: `mkdir -p "$HOME/.cache/qsandbox/other-$U"; echo x > "$HOME/.cache/qsandbox/other-$U/x"`, deny: `cat "$HOME/.cache/qsandbox/other-$U/x"`, allow: `touch "$XDG_CACHE_HOME/x"`, after: `rm -r "$HOME/.cache/qsandbox/other-$U"`},
 	{req: "VAR-04", name: "the home directory keeps its name", policy: Policy{}, allow: `[ "$HOME" = "$EXPECT_HOME" ]`},

@@ -21,13 +21,13 @@ func TestHiddenFileStaysHiddenForTheNextRun(t *testing.T) {
 	})
 }
 
-// TestLinkPlantedForReadableGrantsNothing replaces a readable entry inside the
-// workspace by a link to a credential.
+// TestLinkPlantedForReadableGrantsNothing puts a link to a credential where a
+// readable entry of the workspace is missing.
 func TestLinkPlantedForReadableGrantsNothing(t *testing.T) {
 	for name, pol := range map[string]Policy{
-		"literal": {Readable: []string{"sub"}},
-		"pattern": {Readable: []string{"s*"}},
-		"outside": {DenyRead: []string{"$OUT"}, Readable: []string{"sub"}},
+		"literal": {Readable: []string{"docs/api"}},
+		"pattern": {Readable: []string{"docs/*"}},
+		"outside": {DenyRead: []string{"$OUT"}, Readable: []string{"docs/api"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, both, func(t *testing.T, s Setup) {
@@ -36,7 +36,7 @@ func TestLinkPlantedForReadableGrantsNothing(t *testing.T) {
 				if name == "outside" {
 					target = p.Out
 				}
-				s.Must(t, p, Call{Policy: pol, Script: `mv sub moved && ln -s ` + target + ` sub`})
+				s.Must(t, p, Call{Policy: pol, Script: `mkdir -p docs && ln -s ` + target + ` docs/api`})
 				for _, f := range []string{target + "/deep/decoy", target + "/secret.txt"} {
 					if r := s.Run(t, p, Call{Policy: pol, Script: `cat ` + f}); strings.Contains(r.Out, Secret) {
 						t.Errorf("FS-09: a link planted at a readable entry opened %s", f)

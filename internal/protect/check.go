@@ -1,0 +1,223 @@
+package protect
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+)
+
+// before is what Scan found, ready to be asked.
+type before struct {
+	Found
+	items  map[string]Item
+	states map[Stamp]bool
+	walked map[string]bool
+}
+
+func newBefore(f Found) *before {
+	b := &before{Found: f, items: map[string]Item{}, states: map[Stamp]bool{}, walked: map[string]bool{}}
+	for _, list := range [][]Item{f.Covered, f.Items} {
+		for _, it := range list {
+			b.items[it.Path] = it
+			b.states[it.Stamp] = true
+		}
+	}
+	for _, dir := range f.Walked {
+		b.walked[dir] = true
+	}
+	return b
+}
+
+func (b *before) has(path string) bool { _, ok := b.items[path]; return ok }
+
+// unchanged tells whether an entry is an item in the very same state.
+func (b *before) unchanged(path string, e fs.DirEntry) bool {
+	fi, err := e.Info()
+	return err == nil && b.has(path) && b.items[path].Stamp == stampOf(fi)
+}
+
+// isNewFolder tells whether a folder was made, or moved there, during the run: Scan
+// would have listed it.
+func (b *before) isNewFolder(parent, path string) bool {
+	return b.walked[parent] && !b.walked[path] && !b.Partial && b.listsBelow(parent)
+}
+
+// listsBelow tells whether Scan listed the folders in a folder that it listed.
+func (b *before) listsBelow(dir string) bool {
+	if strings.Contains(slashed(dir)+"/", "/.git/") {
+		return true
+	}
+	for _, r := range b.Roots {
+		if within(r, dir) {
+			return strings.Count(slashed(dir[len(r):]), "/") < b.Limits.Depth
+		}
+	}
+	return false
+}
+
+// isNew tells whether an entry that was no item before came during the run. Where
+// Scan looked, that is certain. Elsewhere the time of its last change decides: to
+// create, write, link or rename an entry sets it, and no command can set it back.
+func (b *before) isNew(path string, s Stamp) bool {
+	for child, dir := path, filepath.Dir(path); dir != child; child, dir = dir, filepath.Dir(dir) {
+		if b.walked[dir] {
+			return child == path || !b.Partial && b.listsBelow(dir) || s.Changed >= b.Since
+		}
+	}
+	return s.Changed >= b.Since
+}
+
+// Check walks again after the run and gives what is new or changed since Scan, in
+// the order of paths. Of what lies in an entry that is to be moved nothing is told
+// again. before may come from a Journal.
+func Check(h host.Host, f Found) []Violation {
+	b := newBefore(f)
+	s := newSurvey(h, f.Roots, f.Homes, f.Allow, f.Limits)
+	s.before = b
+	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
+	if f.Partial {
+		s.left = Limits{Dirs: f.Limits.Dirs / 2, Entries: f.Limits.Entries} // new ones cannot be told from others
+	}
+	s.run()
+	c := &checker{survey: s, before: b, now: map[string]bool{}}
+	for _, list := range [][]Item{s.f.Items, s.f.Covered} {
+		for _, it := range list {
+			c.now[it.Path] = true
+			c.item(it)
+		}
+	}
+	c.gone()
+	c.unseen()
+	return topmost(c.out)
+}
+
+type checker struct {
+	*survey
+	before *before
+	now    map[string]bool
+	out    []Violation
+}
+
+func (c *checker) report(it Item, change Change, move bool, why string) {
+	c.out = append(c.out, Violation{Path: it.Path, Name: it.Name, Change: change, Why: why, Move: move})
+}
+
+// item compares one entry with what it was.
+func (c *checker) item(it Item) {
+	was := c.before.items[it.Path]
+	known := was.Stamp != Stamp{}
+	switch {
+	case it.Stamp == Stamp{}, known && was.Stamp == it.Stamp && was.Target == it.Target:
+		return
+	case it.part == gitFolder:
+		if known && !was.Stamp.same(it.Stamp) {
+			c.report(it, Changed, false, "another folder stands in its place; its parts are looked at")
+		}
+		return
+	case !known && it.repo != nil && c.before.states[it.Stamp]:
+		return // a folder above was moved: what is in here is as it was
+	case !known && !c.before.has(it.Path) && !c.before.isNew(it.Path, it.Stamp):
+		return // there before, where Scan did not look
+	}
+	if it.part == plain || it.Action == Watch {
+		c.plain(it, was, known)
+		return
+	}
+	why, ok := c.judge(it, was)
+	if ok {
+		return
+	}
+	change := New
+	if known {
+		change = Changed
+	}
+	c.report(it, change, true, why)
+}
+
+// plain takes an entry whose being there, or being another one, is the violation.
+func (c *checker) plain(it, was Item, known bool) {
+	switch {
+	case !known:
+		c.report(it, New, true, runs(it))
+	case !was.Stamp.same(it.Stamp) || was.Target != it.Target:
+		c.report(it, Changed, true, "another entry stands in its place; "+runs(it))
+	default:
+		c.report(it, Changed, false, "changed in place; "+runs(it))
+	}
+}
+
+// judge looks at the content of a part of a git folder.
+func (c *checker) judge(it, was Item) (why string, ok bool) {
+	switch it.part {
+	case hookFolder, farWorktree:
+		return "", true // their entries are items too
+	case pointer:
+		return c.pointer(it)
+	case configFile:
+		return c.configFile(it, was)
+	case commonFile:
+		return c.commonFile(it)
+	case placeFile:
+		return c.placeFile(it)
+	case todoFile:
+		return c.todoFile(it, was)
+	case applyFolder:
+		return c.applyFolder(it)
+	}
+	return runs(it), false
+}
+
+// gone tells of a .git that is there no more. Other names may go: what is missing
+// runs nothing.
+func (c *checker) gone() {
+	for _, it := range c.before.Items {
+		if it.Name == "git-pointer" && c.folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
+			c.report(it, Gone, false, "it was there before the run")
+		}
+	}
+}
+
+// unseen tells of what could be looked at before and cannot be now.
+func (c *checker) unseen() {
+	for _, dir := range c.hidden {
+		fresh := !c.before.walked[dir] && c.before.isNew(dir, Stamp{})
+		if fresh || c.before.walked[dir] {
+			c.report(Item{Path: dir}, Unseen, fresh, "it cannot be listed, so that anything may be in it")
+		}
+	}
+	if c.unlisted > 0 && !c.before.Partial {
+		for _, r := range c.f.Roots {
+			c.report(Item{Path: r}, Unseen, false, fmt.Sprintf("the run left too many folders: %d in all roots were not looked at", c.unlisted))
+		}
+	}
+}
+
+// topmost sorts, and drops doubles and what is moved with a folder above it.
+func topmost(list []Violation) []Violation {
+	slices.SortStableFunc(list, func(a, b Violation) int { return strings.Compare(a.Path, b.Path) })
+	var out []Violation
+	moved := map[string]bool{}
+	for i, v := range list {
+		if i > 0 && list[i-1].Path == v.Path || movedAbove(moved, v.Path) {
+			continue
+		}
+		out = append(out, v)
+		if v.Move {
+			moved[v.Path] = true
+		}
+	}
+	return out
+}
+
+func movedAbove(moved map[string]bool, path string) bool {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if moved[dir] {
+			return true
+		}
+	}
+	return false
+}

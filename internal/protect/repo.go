@@ -1,0 +1,306 @@
+package protect
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// repoKind is how a git folder was met. It decides what its parts may say.
+type repoKind uint8
+
+const (
+	dotGitRepo  repoKind = iota
+	bareRepo             // looks like one; git uses it wherever it stands
+	moduleRepo           // .git/modules/<name>
+	treeRepo             // .git/worktrees/<name>
+	pointedRepo          // a .git file names it
+)
+
+// repo is one git folder.
+type repo struct {
+	path     string
+	kind     repoKind
+	common   string    // of treeRepo: the repository it belongs to
+	covered  bool      // read-only as a whole: its parts need no mounts
+	settings []setting // of config, config.worktree and what they include
+	tops     []string  // folders of its working trees, from which relative settings are taken
+}
+
+// gitFile is a .git file.
+type gitFile struct {
+	path   string
+	target string // real path of the git folder it names, "" when there is none
+}
+
+// looksLikeGit is git's own rule (setup.c: is_git_directory), from names alone:
+// what is inside HEAD does not matter here, as it can be changed later.
+func looksLikeGit(entries []fs.DirEntry) bool {
+	var head, objects, refs, common bool
+	for _, e := range entries {
+		switch e.Name() {
+		case "HEAD":
+			head = true
+		case "objects":
+			objects = true
+		case "refs":
+			refs = true
+		case "commondir":
+			common = true
+		}
+	}
+	return head && (objects && refs || common)
+}
+
+// gitInside tells whether the walk leaves out a folder of a bare repository. In a
+// root it leaves out only what git itself fills: the names may be there to hide others.
+func gitInside(name string, isRoot bool) bool {
+	switch name {
+	case "objects", "refs":
+		return true
+	case "logs", "hooks", "modules", "worktrees", "lfs", "rebase-merge", "rebase-apply":
+		return !isRoot
+	}
+	return false
+}
+
+// dotGit takes an entry named .git: the folder is pinned, the file is read-only.
+func (s *survey) dotGit(dir string, e fs.DirEntry) {
+	it := Item{Name: "git-pointer"}
+	path := join(dir, e.Name())
+	switch {
+	case e.IsDir():
+		it.Action, it.part = Pin, gitFolder
+		s.repository(path, dotGitRepo, "")
+	case e.Type()&fs.ModeSymlink != 0:
+		if real, err := s.h.RealPath(path); err == nil && s.inRoots(real) {
+			s.repository(real, dotGitRepo, "")
+		}
+		s.follow(path, it)
+		return
+	case e.Type().IsRegular():
+		it.part = pointer
+		s.pointers = append(s.pointers, &gitFile{path: path})
+	}
+	s.add(dir, e, it)
+}
+
+// repository takes the parts of a git folder that exist.
+func (s *survey) repository(path string, kind repoKind, common string) *repo {
+	if r, done := s.repos[path]; done {
+		return r
+	}
+	r := &repo{path: path, kind: kind, common: common}
+	if kind == treeRepo {
+		r.covered = s.farTree(path)
+	}
+	s.repos[path], s.order = r, append(s.order, r)
+	entries, _ := s.listInside(path)
+	for _, e := range entries {
+		s.partOf(r, e)
+	}
+	return r
+}
+
+// partOf takes one entry of a git folder.
+func (s *survey) partOf(r *repo, e fs.DirEntry) {
+	it := Item{repo: r, Name: r.row("git-config")}
+	name := s.folded(e.Name())
+	path := join(r.path, e.Name())
+	switch name {
+	case "hooks":
+		it.Name = r.row("git-hooks")
+		s.hooks(r.path, e, it)
+	case "config", "config.worktree":
+		if name == "config.worktree" {
+			it.Name = r.row("git-config-worktree")
+		}
+		s.config(r, e, it)
+	case "commondir":
+		it.Name, it.part = r.row("git-commondir"), commonFile
+		s.add(r.path, e, it)
+	case "gitdir":
+		it.Name, it.part = r.row("git-gitdir"), placeFile
+		s.add(r.path, e, it)
+	case "rebase-apply":
+		it.Name, it.part = "git-rebase-apply", applyFolder
+		s.add(r.path, e, it)
+	case "rebase-merge", "modules", "worktrees":
+		if !e.IsDir() {
+			s.add(r.path, e, it) // a link, where git makes a folder
+			return
+		}
+		switch name {
+		case "rebase-merge":
+			s.rebase(r, path)
+		case "modules":
+			s.modules(path, 0)
+		case "worktrees":
+			s.trees = append(s.trees, r)
+		}
+	}
+}
+
+// row gives the name of the row for a part of this kind of git folder.
+func (r *repo) row(name string) string {
+	switch {
+	case r.kind == moduleRepo && name == "git-hooks":
+		return "git-module-hooks"
+	case r.kind == moduleRepo && strings.HasPrefix(name, "git-"):
+		return "git-module-config"
+	case r.kind == treeRepo && name != "git-hooks" && name != "git-config":
+		return "git-worktree-pointers"
+	}
+	return name
+}
+
+// hooks takes a folder of hooks. Its entries are covered by the folder; those that
+// git would run are remembered, so that Check tells old from new.
+func (s *survey) hooks(dir string, e fs.DirEntry, it Item) {
+	it.part = hookFolder
+	if !s.add(dir, e, it) || !e.IsDir() || s.allowed(it.Name) {
+		return
+	}
+	s.hookEntries(join(dir, e.Name()), it)
+}
+
+func (s *survey) hookEntries(dir string, it Item) {
+	entries, _ := s.listInside(dir)
+	for _, h := range entries {
+		if strings.HasSuffix(h.Name(), ".sample") || strings.HasSuffix(h.Name(), ".lock") || len(s.f.Covered) > 4*DefaultEntries {
+			continue
+		}
+		if fi, err := h.Info(); err == nil {
+			s.f.Covered = append(s.f.Covered, Item{Path: join(dir, h.Name()), Name: it.Name, Stamp: stampOf(fi), repo: it.repo})
+		}
+	}
+}
+
+func (s *survey) rebase(r *repo, dir string) {
+	entries, _ := s.listInside(dir)
+	for _, e := range entries {
+		if n := e.Name(); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
+			it := Item{Name: "git-rebase-todo", part: todoFile, repo: r}
+			if data, err := s.h.ReadFile(join(dir, n), configMax); err == nil {
+				for _, line := range execLines(data) {
+					it.Known = append(it.Known, hashLine(line))
+				}
+			}
+			s.add(dir, e, it)
+		}
+	}
+}
+
+// modules finds the git folders of submodules; a name may have slashes.
+func (s *survey) modules(dir string, depth int) {
+	entries, _ := s.listInside(dir)
+	for _, e := range entries {
+		path := join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 {
+			s.add(dir, e, Item{Name: "git-module-config"})
+			continue
+		}
+		if !e.IsDir() {
+			continue
+		}
+		inner, ok := s.listInside(path)
+		switch {
+		case !ok:
+		case looksLikeGit(inner):
+			s.repository(path, moduleRepo, "")
+		case depth < 16:
+			s.modules(path, depth+1)
+		default:
+			s.add(dir, e, Item{Name: "git-module-config"}) // read-only as a whole
+		}
+	}
+}
+
+// settle takes what the walk left for its end: where .git files lead, and worktrees.
+func (s *survey) settle() {
+	for i := 0; i < len(s.pointers) || len(s.trees) > 0; {
+		if i < len(s.pointers) {
+			p := s.pointers[i]
+			i++
+			s.point(p)
+			continue
+		}
+		r := s.trees[0]
+		s.trees = s.trees[1:]
+		s.worktrees(r)
+	}
+}
+
+// point reads a .git file. The git folder it names is one of ours if it lies in the roots.
+func (s *survey) point(p *gitFile) {
+	dir := filepath.Dir(p.path)
+	name, err := readPointer(s.h, p.path)
+	if err != nil {
+		return
+	}
+	real, err := s.h.RealPath(absolute(dir, name))
+	if err != nil || !s.inRoots(real) {
+		return
+	}
+	p.target = real
+	s.claimed[real] = true
+	if filepath.Base(filepath.Dir(real)) == "worktrees" {
+		common := filepath.Dir(filepath.Dir(real))
+		if inner, ok := s.listInside(common); ok && s.inRoots(common) && looksLikeGit(inner) {
+			r := s.repository(common, pointedRepo, "") // most often known by now
+			r.tops = append(r.tops, dir)
+			s.repository(real, treeRepo, common).tops = []string{dir}
+			return
+		}
+	}
+	r := s.repository(real, pointedRepo, "")
+	r.tops = append(r.tops, dir)
+}
+
+// nearTrees is how many worktree folders of one repository are looked into to learn
+// whether the worktree lies in the roots; for any more only the walk tells.
+const nearTrees = 8
+
+// worktrees takes the worktree folders of a repository. One whose worktree lies
+// outside the roots is of no use inside, so that it is read-only as a whole: one
+// mount instead of four, however many there are.
+func (s *survey) worktrees(r *repo) {
+	dir := join(r.path, "worktrees")
+	entries, _ := s.listInside(dir)
+	looked := 0
+	for _, e := range entries {
+		path := join(dir, e.Name())
+		if !e.IsDir() {
+			if e.Type()&fs.ModeSymlink != 0 {
+				s.add(dir, e, Item{Name: "git-worktree-pointers"})
+			}
+			continue
+		}
+		if _, done := s.repos[path]; done {
+			continue
+		}
+		looked++
+		if s.claimed[path] || looked <= nearTrees || s.before != nil && !s.before.unchanged(path, e) {
+			if t := s.repository(path, treeRepo, r.path); !t.covered {
+				continue
+			}
+		}
+		s.add(dir, e, Item{Name: "git-worktree-pointers", part: farWorktree})
+	}
+}
+
+// farTree tells whether a worktree folder's worktree lies outside the roots.
+func (s *survey) farTree(path string) bool {
+	if s.claimed[path] {
+		return false
+	}
+	place, err := readLine(s.h, join(path, "gitdir"))
+	if err != nil {
+		return true
+	}
+	place = absolute(path, place)
+	if real, err := s.h.RealPath(filepath.Dir(place)); err == nil {
+		return !s.inRoots(real)
+	}
+	return !s.inRoots(filepath.Clean(place))
+}

@@ -1,0 +1,19 @@
+package protect
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// stampOf gives the state of an entry from what lstat said.
+func stampOf(fi fs.FileInfo) Stamp {
+	s := Stamp{Size: fi.Size(), Type: uint32(fi.Mode().Type()), Changed: fi.ModTime().UnixNano()}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		s.Dev, s.Ino, s.Changed = uint64(st.Dev), st.Ino, syscall.TimespecToNsec(st.Ctimespec)
+	}
+	return s
+}
+
+// now reads the clock that the kernel stamps files with.
+func now() int64 { return time.Now().Add(-20 * time.Millisecond).UnixNano() }

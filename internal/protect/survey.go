@@ -1,0 +1,295 @@
+package protect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/qiming-sandbox/qsandbox/internal/host"
+)
+
+// gitDirs bounds the folders listed inside git folders, apart from Limits: a tree
+// with many folders must not keep us from looking at the repositories.
+const gitDirs = 1024
+
+// survey is one walk over the roots. Scan keeps what it finds as items; Check runs
+// the same walk again and compares.
+type survey struct {
+	names
+	h      host.Host
+	f      Found
+	before *before // nil in Scan
+	queue  []job
+	left   Limits // budget
+	leftIn int    // budget inside git folders
+
+	listings map[string][]fs.DirEntry
+	repos    map[string]*repo
+	order    []*repo
+	pointers []*gitFile
+	trees    []*repo // repositories whose worktrees are still to be looked at
+	claimed  map[string]bool
+	global   []setting // of the user's and the machine's git config
+	globalOK bool
+	heavies  map[string]int
+	tooDeep  int
+	unlisted int
+	hidden   []string // folders that cannot be listed
+}
+
+// job is a folder to be listed. fresh: it was made during the run.
+type job struct {
+	path  string
+	depth int
+	fresh bool
+}
+
+// Scan finds the protected names that exist in the roots, which are real paths, as
+// are the homes: home directories in which a root lies, or which lie in a root, or
+// (for links from there into a root) any other of the user's. allow names rows of
+// policy/protected.json that may be written after all.
+//
+// It changes nothing, follows no link in the tree without noting it, and is bounded
+// by limits: what was not walked is in NotWalked.
+func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
+	s := newSurvey(h, roots, homes, allow, limits.orDefault())
+	s.run()
+	s.pin()
+	s.f.Items, s.f.Covered = sortItems(s.f.Items), sortItems(s.f.Covered)
+	s.notes()
+	return s.f
+}
+
+func newSurvey(h host.Host, roots, homes, allow []string, limits Limits) *survey {
+	return &survey{
+		names: names{fold: h.GOOS == "darwin" || h.GOOS == "windows", allow: allow}, h: h, left: limits, leftIn: gitDirs,
+		f:        Found{Roots: outermost(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
+		listings: map[string][]fs.DirEntry{}, repos: map[string]*repo{}, claimed: map[string]bool{}, heavies: map[string]int{},
+	}
+}
+
+// outermost drops roots that lie in another one.
+func outermost(roots []string) []string {
+	var out []string
+	for _, r := range roots {
+		if !slices.ContainsFunc(roots, func(o string) bool { return strictly(o, r) }) && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (s *survey) run() {
+	for _, r := range s.f.Roots {
+		s.queue = append(s.queue, job{path: r})
+	}
+	for len(s.queue) > 0 {
+		j := s.queue[0]
+		s.queue = s.queue[1:]
+		s.folder(j)
+	}
+	for _, home := range s.f.Homes {
+		s.home(home)
+	}
+	s.settle()
+	s.targets()
+}
+
+// folder looks at the entries of one folder.
+func (s *survey) folder(j job) {
+	entries, ok := s.listTree(j)
+	if !ok {
+		return
+	}
+	bare := looksLikeGit(entries)
+	if bare {
+		s.repository(j.path, bareRepo, "")
+	}
+	for _, e := range entries {
+		name := e.Name()
+		switch row, found := s.anywhere(j.path, name); {
+		case s.folded(name) == ".git":
+			s.dotGit(j.path, e)
+		case found && (!row.file || !e.IsDir()):
+			s.row(j.path, e, row.name)
+		case bare && gitInside(name, j.depth == 0):
+		default:
+			s.below(j, e)
+		}
+	}
+}
+
+// below queues a folder, or notes why it is not walked.
+func (s *survey) below(j job, e fs.DirEntry) {
+	name := e.Name()
+	lead, leads := s.leads(j.path, name)
+	if leads && e.Type()&fs.ModeSymlink != 0 {
+		s.add(j.path, e, Item{Name: lead.name})
+		return
+	}
+	if !e.IsDir() {
+		return
+	}
+	path := join(j.path, name)
+	fresh := j.fresh || s.before != nil && s.before.isNewFolder(j.path, path)
+	limit := s.f.Limits.Depth
+	if fresh {
+		limit += 8 // all of it is the command's work
+	}
+	switch {
+	case heavy(name):
+		s.heavies[name]++
+	case j.depth >= limit && !leads:
+		s.tooDeep++
+	default:
+		s.queue = append(s.queue, job{path, j.depth + 1, fresh})
+	}
+}
+
+// row takes an entry that a row of policy/protected.json names. Links inside it that
+// lead to other places in the roots are followed: the folder being read-only does
+// not cover those.
+func (s *survey) row(dir string, e fs.DirEntry, name string) {
+	path := join(dir, e.Name())
+	if _, in := s.rootOf(path); s.add(dir, e, Item{Name: name}) && e.IsDir() && in {
+		s.linksIn(path, name, 2)
+	}
+}
+
+func (s *survey) linksIn(dir, name string, depth int) {
+	entries, ok := s.listInside(dir)
+	if !ok {
+		return
+	}
+	for _, e := range entries {
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			s.follow(join(dir, e.Name()), Item{Name: name})
+		case e.IsDir() && depth > 1:
+			s.linksIn(join(dir, e.Name()), name, depth-1)
+		}
+	}
+}
+
+// listTree lists a folder of the walk, within the budget.
+func (s *survey) listTree(j job) ([]fs.DirEntry, bool) {
+	if s.before != nil && s.before.walked[j.path] {
+		return s.list(j.path)
+	}
+	if _, done := s.listings[j.path]; !done {
+		if s.left.Dirs <= 0 || s.left.Entries <= 0 {
+			s.f.Partial = true
+			s.unlisted++
+			return nil, false
+		}
+		s.left.Dirs--
+	}
+	entries, ok := s.list(j.path)
+	s.left.Entries -= len(entries)
+	return entries, ok
+}
+
+// listInside lists a folder of a repository or of a protected folder.
+func (s *survey) listInside(dir string) ([]fs.DirEntry, bool) {
+	if _, done := s.listings[dir]; !done {
+		if s.leftIn <= 0 {
+			s.f.Partial = true
+			s.unlisted++
+			return nil, false
+		}
+		s.leftIn--
+	}
+	return s.list(dir)
+}
+
+func (s *survey) list(dir string) ([]fs.DirEntry, bool) {
+	if entries, done := s.listings[dir]; done {
+		return entries, entries != nil
+	}
+	entries, err := s.h.ReadDir(dir)
+	switch {
+	case err == nil && entries == nil:
+		entries = []fs.DirEntry{}
+	case err != nil:
+		entries = nil
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.hidden = append(s.hidden, dir)
+		}
+	}
+	s.listings[dir] = entries
+	if err == nil {
+		s.f.Walked = append(s.f.Walked, dir)
+	}
+	return entries, err == nil
+}
+
+// entryAt gives the entry at a path, by listing the folder it lies in: that is how
+// the host tells the time of change.
+func (s *survey) entryAt(path string) (fs.DirEntry, bool) {
+	entries, _ := s.list(filepath.Dir(path))
+	name := filepath.Base(path)
+	for _, e := range entries {
+		if e.Name() == name {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// rootOf gives the root that a path lies strictly inside.
+func (s *survey) rootOf(path string) (string, bool) {
+	for _, r := range s.f.Roots {
+		if strictly(r, path) {
+			return r, true
+		}
+	}
+	return "", false
+}
+
+// inRoots tells whether a path is a root or lies in one.
+func (s *survey) inRoots(path string) bool {
+	return slices.ContainsFunc(s.f.Roots, func(r string) bool { return within(r, path) })
+}
+
+// pin adds each folder between an item and its root: if it could be renamed, the
+// item could be replaced by way of it.
+func (s *survey) pin() {
+	seen := map[string]bool{}
+	for _, it := range s.f.Items {
+		root, ok := s.rootOf(it.Path)
+		if it.Action == Watch || !ok {
+			continue
+		}
+		for dir := filepath.Dir(it.Path); dir != root && !seen[dir]; dir = filepath.Dir(dir) {
+			seen[dir] = true
+			if e, ok := s.entryAt(dir); ok && e.IsDir() {
+				if fi, err := e.Info(); err == nil {
+					s.f.Items = append(s.f.Items, Item{Path: dir, Name: it.Name, Action: Pin, Dir: true, Stamp: stampOf(fi)})
+				}
+			}
+		}
+	}
+}
+
+// notes says in words what was not walked.
+func (s *survey) notes() {
+	note := func(format string, args ...any) { s.f.NotWalked = append(s.f.NotWalked, fmt.Sprintf(format, args...)) }
+	if s.tooDeep > 0 {
+		note("%d folders more than %d below a writable root", s.tooDeep, s.f.Limits.Depth)
+	}
+	if s.unlisted > 0 {
+		note("%d folders, after %d were listed", s.unlisted, len(s.f.Walked))
+	}
+	var heavies []string
+	for name, n := range s.heavies {
+		heavies = append(heavies, fmt.Sprintf("%d of the name %s", n, name))
+	}
+	sort.Strings(heavies)
+	s.f.NotWalked = append(s.f.NotWalked, heavies...)
+	for _, dir := range s.hidden {
+		note("%q, which cannot be listed", dir)
+	}
+}

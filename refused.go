@@ -1,0 +1,7 @@
+package qsandbox
+
+import "github.com/qiming-sandbox/qsandbox/report"
+
+// Refused gives the report of a request that never came as far as Run, because
+// its policy could not be read: whoever reads reports must not find an older one.
+func Refused(req Request, err error) *report.Report { return newRun(req).fail(err) }
