@@ -30,8 +30,8 @@ type Request struct {
 	Stderr   io.Writer
 	Terminal *Terminal // not nil: the command gets a terminal, Stdout all it shows
 
-	Started func(*Session)    // called by Run once the command runs; nil: not
-	Events  func(Event) // nil: none
+	Started func(*Session) // called by Run once the command runs; nil: not
+	Events  func(Event)    // nil: none
 }
 
 // Terminal is the size of a terminal in characters.
