@@ -1,8 +1,8 @@
 package qsandbox
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"time"
 
@@ -30,10 +30,9 @@ type run struct {
 
 func newRun(req Request) *run {
 	h := host.Real()
-	id := make([]byte, 8)
-	rand.Read(id)
 	return &run{host: h, sink: event.Fan(req.Events), report: &report.Report{
-		Version: report.Version, ID: hex.EncodeToString(id), Started: time.Now(),
+		Version: report.Version, ID: fmt.Sprintf("%016x", rand.Uint64()), // unique, not secret
+		Started:  time.Now(),
 		Platform: h.GOOS + "/" + h.GOARCH, Command: req.Command,
 		Trace: []report.Trace{}, Enforcement: []report.Enforcement{}, Notices: []report.Notice{}, Denials: []report.Denial{},
 	}}

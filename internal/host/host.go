@@ -21,14 +21,17 @@ type Host struct {
 
 	Stat     func(path string) (Info, error)             // follows links
 	Lstat    func(path string) (Info, error)             // does not
+	Exists   func(path string) bool                      // Lstat without an answer
 	Readlink func(path string) (string, error)           //
 	RealPath func(path string) (string, error)           // every link resolved; the path must exist
 	ReadDir  func(path string) ([]fs.DirEntry, error)    // unsorted
+	Names    func(path string) ([]string, error)         // of a directory, unsorted
 	ReadFile func(path string, max int) ([]byte, error)  // regular files only: no link as last part, no FIFO, bounded (FS-10)
 	Writable func(path string) bool                      // may this process write there (access(2))
 	UserByID func(name string) (User, error)             // by name or decimal id
 	Sockets  func() ([]string, error)                    // paths of listening AF_UNIX sockets
 	Kernel   func() Kernel                               // features; read once
+	Cgroup   func() CgroupState                          // controllers that can be used; read once, and only when asked for
 	Within   func(d time.Duration, f func() error) error // runs f, gives ErrTimeout when it does not return in time (LNX-12)
 }
 
@@ -64,10 +67,9 @@ type Kernel struct {
 	UserNS      Tri    // may this process make user namespaces
 	UserNSWhy   string // the gate that is shut, and its remedy
 	UserNSFix   string
-	PidMaxNS    bool        // kernel.pid_max is per pid namespace (Linux 6.14)
-	IDMap       []IDRange   // /proc/self/uid_map, for identity maps
-	GIDMap      []IDRange   // /proc/self/gid_map
-	Cgroup      CgroupState // controllers that can be used
+	PidMaxNS    bool      // kernel.pid_max is per pid namespace (Linux 6.14)
+	IDMap       []IDRange // /proc/self/uid_map, for identity maps
+	GIDMap      []IDRange // /proc/self/gid_map
 }
 
 // IDRange is one line of an id map: inside ids [Inside, Inside+Size).
@@ -108,12 +110,6 @@ func (h Host) HomeDir() string {
 		return v
 	}
 	return h.User.Home
-}
-
-// Exists tells whether a path exists, its last part not followed.
-func (h Host) Exists(path string) bool {
-	_, err := h.Lstat(path)
-	return err == nil
 }
 
 // Within runs f with a time limit. The goroutine of a call that never returns

@@ -25,7 +25,6 @@ func readKernel() Kernel {
 	k.IDMap, k.GIDMap = idMap("/proc/self/uid_map"), idMap("/proc/self/gid_map")
 	k.PidMaxNS = atLeast(k.Release, 6, 14)
 	k.UserNS, k.UserNSWhy, k.UserNSFix = userNSGate()
-	k.Cgroup = readCgroups()
 	return k
 }
 
@@ -65,7 +64,7 @@ func userNSGate() (Tri, string, string) {
 
 // readInt reads a number from a kernel file, -1 when there is none.
 func readInt(path string) int {
-	b, err := os.ReadFile(path)
+	b, err := readFile(path, 4096)
 	if err != nil {
 		return -1
 	}
@@ -77,7 +76,7 @@ func readInt(path string) int {
 }
 
 func idMap(path string) []IDRange {
-	b, _ := os.ReadFile(path)
+	b, _ := readFile(path, 64<<10)
 	var out []IDRange
 	for line := range strings.Lines(string(b)) {
 		f := strings.Fields(line)
@@ -113,7 +112,7 @@ func atLeast(release string, major, minor int) bool {
 // unixSockets lists the paths of AF_UNIX sockets that exist now, as the kernel
 // tells it (proc(5), /proc/net/unix). Abstract ones ("@…") are left out.
 func unixSockets() ([]string, error) {
-	b, err := os.ReadFile("/proc/net/unix")
+	b, err := readFile("/proc/net/unix", 16<<20)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@
 package host
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,7 +13,7 @@ import (
 // currentUser reads the account of the effective user id. Without an entry
 // (containers) it falls back to HOME and the number.
 func currentUser() User {
-	u, err := lookupUser(strconv.Itoa(os.Geteuid()))
+	u, err := account(strconv.Itoa(os.Geteuid()))
 	if err != nil {
 		u = User{UID: os.Geteuid(), Name: os.Getenv("USER"), Home: os.Getenv("HOME"), Shell: "/bin/sh"}
 	}
@@ -31,11 +29,19 @@ var passwd = sync.OnceValue(func() []byte {
 	return b
 })
 
-// lookupUser finds an account by name or decimal id (passwd(5)).
+// lookupUser finds an account by name or decimal id, with its groups.
 func lookupUser(name string) (User, error) {
-	sc := bufio.NewScanner(bytes.NewReader(passwd()))
-	for sc.Scan() {
-		f := strings.Split(sc.Text(), ":")
+	u, err := account(name)
+	if err == nil {
+		u.Groups = groupsOf(u.Name)
+	}
+	return u, err
+}
+
+// account finds an account by name or decimal id (passwd(5)).
+func account(name string) (User, error) {
+	for line := range strings.Lines(string(passwd())) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), ":")
 		if len(f) < 7 || (f[0] != name && f[2] != name) {
 			continue
 		}
@@ -44,7 +50,7 @@ func lookupUser(name string) (User, error) {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		return User{UID: uid, GID: gid, Groups: groupsOf(f[0]), Name: f[0], Home: f[5], Shell: f[6]}, nil
+		return User{UID: uid, GID: gid, Name: f[0], Home: f[5], Shell: f[6]}, nil
 	}
 	if uid, err := strconv.Atoi(name); err == nil && uid >= 0 {
 		return User{UID: uid, GID: uid, Name: name, Home: "/", Shell: "/bin/sh"}, nil

@@ -2,8 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,16 +18,19 @@ func Real() Host {
 		Lookup:   os.LookupEnv,
 		Environ:  os.Environ,
 		Getwd:    os.Getwd,
-		Stat:     func(p string) (Info, error) { return toInfo(os.Stat(p)) },
-		Lstat:    func(p string) (Info, error) { return toInfo(os.Lstat(p)) },
+		Stat:     stat,
+		Lstat:    lstat,
+		Exists:   exists,
 		Readlink: os.Readlink,
 		RealPath: filepath.EvalSymlinks,
 		ReadDir:  readDir,
+		Names:    names,
 		ReadFile: readFile,
 		Writable: writable,
 		UserByID: lookupUser,
 		Sockets:  unixSockets,
 		Kernel:   sync.OnceValue(readKernel),
+		Cgroup:   sync.OnceValue(readCgroups),
 		Within:   within,
 	}
 	return h
@@ -45,30 +46,18 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// readFile reads a regular file of at most max bytes.
-//
-// SECURITY: the path may be in a place that a sandboxed command controls. The
-// open does not follow a link in the last part and does not block on a FIFO;
-// the type is checked on the descriptor, not on the path (FS-10).
-func readFile(path string, max int) ([]byte, error) {
-	f, err := openNoFollow(path)
+// tooLarge and notRegular are why a file is not read.
+var (
+	errNotRegular = errors.New("not a regular file")
+	errTooLarge   = errors.New("larger than allowed")
+)
+
+// names lists a directory's entries by name alone.
+func names(path string) ([]string, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > max {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", max)}
-	}
-	return data, nil
+	return f.Readdirnames(-1)
 }

@@ -1,11 +1,19 @@
 package host
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"os/user"
 )
+
+func lstat(path string) (Info, error) { return toInfo(os.Lstat(path)) }
+
+func stat(path string) (Info, error) { return toInfo(os.Stat(path)) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
 
 func toInfo(fi fs.FileInfo, err error) (Info, error) {
 	if err != nil {
@@ -14,15 +22,19 @@ func toInfo(fi fs.FileInfo, err error) (Info, error) {
 	return Info{Mode: fi.Mode(), Size: fi.Size()}, nil
 }
 
-func openNoFollow(path string) (*os.File, error) {
+// readFile reads a regular file of at most max bytes.
+func readFile(path string, max int) ([]byte, error) {
 	fi, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
 	}
-	return os.Open(path)
+	if fi.Size() > int64(max) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+	}
+	return os.ReadFile(path)
 }
 
 func currentUser() User {

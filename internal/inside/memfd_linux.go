@@ -93,6 +93,33 @@ func highFD(f *os.File) *os.File {
 // BlobFile returns the blob as a sealed memfd, for one run. The caller closes it.
 func BlobFile(im *Image) (*os.File, error) { return blobFile(im.Blob) }
 
+// BlobFD is BlobFile for callers that want the bare descriptor.
+func BlobFD(im *Image) (int, error) {
+	fd, err := memfdRaw("qsandbox-blob", mfdNoExecSeal)
+	if err != nil {
+		return -1, fmt.Errorf("make the blob: %w", err)
+	}
+	if err = writeAll(fd, im.Blob); err == nil {
+		err = sealFD(fd)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("make the blob: %w", err)
+	}
+	return fd, nil
+}
+
+func writeAll(fd int, p []byte) error {
+	for len(p) > 0 {
+		n, err := unix.Write(fd, p)
+		if err != nil {
+			return os.NewSyscallError("write memfd", err)
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
 func blobFile(blob []byte) (*os.File, error) {
 	f, err := memfd("qsandbox-blob", mfdNoExecSeal)
 	if err != nil {
@@ -116,27 +143,34 @@ const (
 )
 
 func memfd(name string, exec int) (*os.File, error) {
+	fd, err := memfdRaw(name, exec)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func memfdRaw(name string, exec int) (int, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|exec)
 	if errors.Is(err, unix.EINVAL) { // before 6.3
 		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if errors.Is(err, unix.EACCES) {
-		return nil, fmt.Errorf("memfd_create: %w (vm.memfd_noexec=2 forbids executable ones)", err)
+		return -1, fmt.Errorf("memfd_create: %w (vm.memfd_noexec=2 forbids executable ones)", err)
 	}
-	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
-	}
-	return os.NewFile(uintptr(fd), name), nil
+	return fd, os.NewSyscallError("memfd_create", err)
 }
 
 const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
 
 // seal makes the file immutable. SECURITY: whoever gets hold of it inside, through /proc or a leaked descriptor, can
 // neither write it nor (from 6.3) change its mode: no setuid init, no other program.
-func seal(f *os.File) error {
-	_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals|sealExec)
+func seal(f *os.File) error { return sealFD(int(f.Fd())) }
+
+func sealFD(fd int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals|sealExec)
 	if errors.Is(err, unix.EINVAL) {
-		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals)
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
 	return os.NewSyscallError("seal memfd", err)
 }

@@ -1,9 +1,8 @@
 package launch
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,9 +62,7 @@ func joinCgroup(l plan.Limits, pid int) (*cgroup, error) {
 // groupName carries who made the group, so that a later start can tell that its
 // maker is dead (FS-07).
 func groupName() string {
-	var b [6]byte
-	rand.Read(b[:])
-	return fmt.Sprintf("qsandbox-%d-%s", os.Getpid(), hex.EncodeToString(b[:]))
+	return fmt.Sprintf("qsandbox-%d-%012x", os.Getpid(), rand.Uint64()>>16)
 }
 
 // settings gives file, value, and "optional" per controller. The count of

@@ -68,8 +68,10 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 // dropBounding empties the bounding set, so that a root user gets nothing back
 // at exec. Without CAP_SETPCAP it fails: then there is nothing to get back.
 func dropBounding(call func(string, uintptr, ...inside.Arg) *inside.Call) {
+	args := []inside.Arg{inside.Imm(unix.PR_CAPBSET_DROP), inside.Int(0), inside.Int(0), inside.Int(0), inside.Int(0)}
 	for c := range unix.CAP_LAST_CAP + 1 {
-		call("drop the bounding set", unix.SYS_PRCTL, inside.Imm(unix.PR_CAPBSET_DROP), inside.Imm(uint64(c)), inside.Int(0), inside.Int(0), inside.Int(0)).Ignore()
+		args[1] = inside.Int(c)
+		call("drop the bounding set", unix.SYS_PRCTL, args...).Ignore()
 	}
 }
 
@@ -129,6 +131,8 @@ func lowerCommand(b *inside.Builder, p *plan.Plan, slave inside.Slot) {
 			call("connect the terminal", unix.SYS_DUP3, inside.FromSlot(slave), inside.Int(fd), inside.Int(0))
 		}
 	}
+	nofile := callerNoFile()
+	rlimitPair(b, inside.Command, "restore the limit on open files", unix.RLIMIT_NOFILE, nofile.Cur, nofile.Max)
 	if p.Limits.How.NProc {
 		rlimit(b, inside.Command, "limit the number of processes", unix.RLIMIT_NPROC, uint64(p.Limits.Processes))
 	}
@@ -143,9 +147,29 @@ func lowerCommand(b *inside.Builder, p *plan.Plan, slave inside.Slot) {
 // execLabel marks the step whose failure is the command's own.
 const execLabel = "execute the command"
 
+// callerNoFile is the limit on open files that the caller had. Go raises the
+// soft limit of its own process at start and keeps the old value to itself, so
+// our parent is asked, which has what it gave us; the kernel's usual 1024 stands
+// in where that cannot be read.
+func callerNoFile() unix.Rlimit {
+	var own, parent unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &own) != nil {
+		return unix.Rlimit{Cur: 1024, Max: 4096}
+	}
+	soft := min(own.Max, 1024)
+	if unix.Prlimit(unix.Getppid(), unix.RLIMIT_NOFILE, nil, &parent) == nil {
+		soft = min(own.Max, parent.Cur)
+	}
+	return unix.Rlimit{Cur: soft, Max: own.Max}
+}
+
 func rlimit(b *inside.Builder, p inside.Program, label string, which int, v uint64) {
+	rlimitPair(b, p, label, which, v, v)
+}
+
+func rlimitPair(b *inside.Builder, p inside.Program, label string, which int, soft, hard uint64) {
 	var lim [16]byte // struct rlimit64
-	binary.LittleEndian.PutUint64(lim[0:], v)
-	binary.LittleEndian.PutUint64(lim[8:], v)
+	binary.LittleEndian.PutUint64(lim[0:], soft)
+	binary.LittleEndian.PutUint64(lim[8:], hard)
 	b.Call(p, label, unix.SYS_PRLIMIT64, inside.Int(0), inside.Int(which), inside.Bytes(lim[:]), inside.Int(0))
 }

@@ -61,12 +61,22 @@ func stepErrorOf(p *Process, m inside.Message) error { return stepError(p.sys.pl
 // reap waits for what we started: for a pid namespace that means that every
 // process in it is gone (pid_namespaces(7)).
 func (p *Process) reap() {
-	p.sys.outer.Wait()
+	waitPID(p.sys.outer)
 	p.sys.mu.Lock()
-	p.sys.control.Close()
-	p.sys.control = nil
+	unix.Close(p.sys.control)
+	p.sys.control = -1
 	p.sys.mu.Unlock()
 	p.sys.status.Close()
+}
+
+// waitPID reaps a child of ours. ECHILD means that somebody else in this program
+// has done it: then it is gone as well.
+func waitPID(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // Signal sends a signal to the command's process group.
@@ -75,16 +85,15 @@ func (p *Process) Signal(sig syscall.Signal) error { return p.send(byte(sig)) }
 // SignalAll sends a signal to every process inside.
 func (p *Process) SignalAll(sig syscall.Signal) error { return p.send(inside.ControlAll | byte(sig)) }
 
+// send passes one control byte. The pipe holds thousands; a full one means that
+// the init is stuck, and then Kill is what helps.
 func (p *Process) send(b byte) error {
 	p.sys.mu.Lock()
 	defer p.sys.mu.Unlock()
-	if p.sys.control == nil {
+	if p.sys.control < 0 {
 		return os.ErrProcessDone
 	}
-	// The pipe holds thousands of these; a full one means that the init is stuck,
-	// and then Kill is what helps.
-	p.sys.control.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-	_, err := p.sys.control.Write([]byte{b})
+	_, err := unix.Write(p.sys.control, []byte{b})
 	return err
 }
 
@@ -92,7 +101,7 @@ func (p *Process) send(b byte) error {
 func (p *Process) Kill() error {
 	p.sys.mu.Lock()
 	defer p.sys.mu.Unlock()
-	if p.sys.control == nil {
+	if p.sys.control < 0 {
 		return os.ErrProcessDone
 	}
 	if p.sys.direct {

@@ -72,34 +72,31 @@ func lowerExec(b *inside.Builder) {
 func (l *launcher) clone() error {
 	slots := map[inside.Slot]int{}
 	for i, f := range l.child {
-		slots[l.pre.fds[i]] = int(f.Fd())
+		slots[l.pre.fds[i]] = f
 	}
 	rootMaps := l.plan.Isolation.User && os.Geteuid() == 0
-	var r, w *os.File
+	var w int
 	if rootMaps {
-		var err error
-		if r, w, err = os.Pipe(); err != nil {
+		r, wr, err := pipe(0)
+		if err != nil {
 			return l.wrap("open descriptors", err)
 		}
-		defer r.Close()
-		defer w.Close()
-		slots[l.pre.sync] = int(r.Fd())
+		defer unix.Close(r)
+		defer unix.Close(wr)
+		w, slots[l.pre.sync] = wr, r
 	}
-	child, err := inside.Clone(l.image, namespaces(l.plan.Isolation), slots, int(l.child[inside.FDStatus].Fd()))
+	child, err := inside.Clone(l.image, namespaces(l.plan.Isolation), slots, l.child[inside.FDStatus])
 	if err != nil {
 		return l.wrap("make namespaces", err)
 	}
-	l.raw = child
-	if l.outer, err = os.FindProcess(child.PID); err != nil {
-		return l.wrap("find the child", err)
-	}
+	l.raw, l.outer = child, child.PID
 	if !rootMaps {
 		return nil
 	}
 	if err := writeMaps(child.PID, l.plan); err != nil {
 		return l.wrap("write id maps", err)
 	}
-	_, err = w.Write([]byte{1})
+	_, err = unix.Write(w, []byte{1})
 	return err
 }
 
@@ -115,11 +112,22 @@ func writeMaps(pid int, p *plan.Plan) error {
 		for _, r := range m.ranges {
 			text = fmt.Appendf(text, "%d %d %d\n", r.First, r.First, r.Size)
 		}
-		if err := os.WriteFile("/proc/"+strconv.Itoa(pid)+"/"+m.file, text, 0); err != nil {
+		if err := writeKernel("/proc/"+strconv.Itoa(pid)+"/"+m.file, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeKernel writes a kernel file with one call.
+func writeKernel(path string, text []byte) error {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	_, err = unix.Write(fd, text)
+	return err
 }
 
 // namespaces gives clone(2)'s flags.

@@ -20,8 +20,8 @@ import (
 
 // sysProcess is the Linux part of a Process.
 type sysProcess struct {
-	outer   *os.Process // what we started: bwrap, the stage, or the init itself
-	control *os.File    // write end; closing it ends everything inside
+	outer   int // what we started: bwrap, the stage, or the init itself
+	control int // write end, not blocking; closing it ends everything inside; -1 when closed
 	status  *os.File
 	image   *inside.Image
 	plan    *plan.Plan
@@ -87,22 +87,24 @@ func (l *launcher) oneStart() bool {
 	return inside.CanClone && !l.opt.SecondStart && l.plan.Outer == nil && !l.plan.Isolation.Direct
 }
 
-// launcher holds the descriptors of one start.
+// launcher holds the descriptors of one start. They are plain numbers: an
+// os.File would be registered with the poller and made non-blocking, at the cost
+// of several system calls each.
 type launcher struct {
 	plan    *plan.Plan
 	opt     Options
 	image   *inside.Image
-	ours    []*os.File // ends of ours, closed when the start fails
-	theirs  []*os.File // ends of the child
-	child   [7]*os.File
-	extra   []*os.File // from descriptor 7 on: for the outer program
-	control *os.File
+	ours    []io.Closer // ends of ours, closed when the start fails
+	theirs  []int       // ends of the child
+	child   [7]int      // what becomes descriptors 0 to 6
+	extra   []int       // from descriptor 7 on: for the outer program
+	control int
 	status  *os.File
 	stdin   *os.File
 	stdout  *os.File
 	stderr  *os.File
 	tty     *os.File
-	outer   *os.Process
+	outer   int
 	pre     prelude       // oneStart
 	raw     *inside.Child // oneStart
 	pid     int
@@ -110,29 +112,39 @@ type launcher struct {
 	tryOnly bool // stop when the init is ready
 }
 
+// fdCloser closes a plain descriptor.
+type fdCloser int
+
+func (f fdCloser) Close() error { return unix.Close(int(f)) }
+
 // open makes the descriptors: 0-2 of the command, 3 control, 4 status, 5 the
 // blob, 6 the init.
 func (l *launcher) open() error {
 	if err := l.stdio(); err != nil {
 		return err
 	}
-	r, w, err := os.Pipe()
+	r, w, err := pipe(0)
 	if err != nil {
 		return err
 	}
-	l.own(w, r)
+	l.theirs, l.ours = append(l.theirs, r), append(l.ours, fdCloser(w))
 	l.control, l.child[inside.FDControl] = w, r
+	if err := unix.SetNonblock(w, true); err != nil {
+		return err
+	}
 	if err := l.openStatus(); err != nil {
 		return err
 	}
-	blob, err := inside.BlobFile(l.image)
+	if l.child[inside.FDBlob], err = inside.BlobFD(l.image); err != nil {
+		return err
+	}
+	l.theirs = append(l.theirs, l.child[inside.FDBlob])
+	init, err := l.initKind().Image()
 	if err != nil {
 		return err
 	}
-	l.theirs = append(l.theirs, blob)
-	l.child[inside.FDBlob] = blob
-	l.child[inside.FDInit], err = l.initKind().Image()
-	return err
+	l.child[inside.FDInit] = int(init.Fd()) // shared by all launches: it stays open
+	return nil
 }
 
 func (l *launcher) initKind() inside.InitKind {
@@ -142,38 +154,48 @@ func (l *launcher) initKind() inside.InitKind {
 	return inside.InitAuto
 }
 
-func (l *launcher) own(ours, theirs *os.File) {
-	l.ours, l.theirs = append(l.ours, ours), append(l.theirs, theirs)
+func pipe(flags int) (r, w int, err error) {
+	var p [2]int
+	err = unix.Pipe2(p[:], unix.O_CLOEXEC|flags)
+	return p[0], p[1], err
 }
 
 // stdio makes the command's 0, 1 and 2: always our pipes, never the caller's
-// descriptors (PROC-01). With a terminal they are /dev/null until the child
-// connects its own.
+// descriptors (PROC-01). With a terminal they carry only what the set-up itself
+// says, until the child connects its own.
 func (l *launcher) stdio() error {
-	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	l.theirs = append(l.theirs, null)
-	l.child[0], l.child[1], l.child[2] = null, null, null
+	l.child[0] = null
 	if !l.plan.TTY && l.plan.Stdin != 0 {
-		r, w, err := os.Pipe()
+		r, w, err := pipe(0)
 		if err != nil {
 			return err
 		}
-		l.own(w, r)
-		l.child[0], l.stdin = r, w
+		l.child[0], l.stdin = r, ourEnd(w, "stdin")
+		l.theirs, l.ours = append(l.theirs, r), append(l.ours, l.stdin)
 	}
-	// With a terminal the two pipes carry only what the set-up itself says.
-	for fd, ours := range map[int]**os.File{1: &l.stdout, 2: &l.stderr} {
-		r, w, err := os.Pipe()
+	for fd, ours := range []**os.File{1: &l.stdout, 2: &l.stderr} {
+		if ours == nil {
+			continue
+		}
+		r, w, err := pipe(0)
 		if err != nil {
 			return err
 		}
-		l.own(r, w)
-		*ours, l.child[fd] = r, w
+		l.child[fd], *ours = w, ourEnd(r, "output")
+		l.theirs, l.ours = append(l.theirs, w), append(l.ours, *ours)
 	}
 	return nil
+}
+
+// ourEnd makes a pollable file of our end of a pipe: reading it holds no thread.
+func ourEnd(fd int, name string) *os.File {
+	_ = unix.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), name)
 }
 
 // openStatus makes the status socket. SO_PASSCRED tells the init's process id as
@@ -183,12 +205,9 @@ func (l *launcher) openStatus() error {
 	if err != nil {
 		return err
 	}
-	if err := unix.SetNonblock(fds[0], true); err != nil {
-		return err
-	}
-	l.status = os.NewFile(uintptr(fds[0]), "status")
-	l.own(l.status, os.NewFile(uintptr(fds[1]), "status"))
-	l.child[inside.FDStatus] = l.theirs[len(l.theirs)-1]
+	l.status = ourEnd(fds[0], "status")
+	l.child[inside.FDStatus] = fds[1]
+	l.theirs, l.ours = append(l.theirs, fds[1]), append(l.ours, l.status)
 	return unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
 }
 
@@ -203,25 +222,21 @@ func (l *launcher) fork() error {
 			return err
 		}
 	}
-	for _, f := range append(l.child[:], l.extra...) {
-		attr.Files = append(attr.Files, f)
+	for _, fd := range append(l.child[:], l.extra...) {
+		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	proc, err := os.StartProcess(path, argv, attr)
+	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
 		return l.wrap("start "+path, err)
 	}
-	l.outer = proc
+	l.outer = pid
 	return nil
 }
 
-// closeChildEnds closes what belongs to the child. The init's image is shared
-// by all launches and stays open.
+// closeChildEnds closes what belongs to the child.
 func (l *launcher) closeChildEnds() {
-	for _, f := range l.theirs {
-		f.Close()
-	}
-	for _, f := range l.extra {
-		f.Close()
+	for _, fd := range append(l.theirs, l.extra...) {
+		unix.Close(fd)
 	}
 	l.theirs, l.extra = nil, nil
 }
@@ -243,7 +258,7 @@ func (l *launcher) handshake(ctx context.Context) error {
 		}
 		switch m.Kind {
 		case inside.KindPTY:
-			l.tty = os.NewFile(uintptr(fd), "terminal")
+			l.tty = ourEnd(fd, "terminal")
 			l.ours = append(l.ours, l.tty)
 		case inside.KindFailed:
 			return l.failed(m)
@@ -264,7 +279,7 @@ func (l *launcher) release() error {
 	if l.group, err = joinCgroup(l.plan.Limits, l.pid); err != nil {
 		return l.wrap("limit resources", err)
 	}
-	if _, err := l.control.Write([]byte{inside.ControlGo}); err != nil {
+	if _, err := unix.Write(l.control, []byte{inside.ControlGo}); err != nil {
 		return l.wrap("start the command", err)
 	}
 	l.status.SetReadDeadline(time.Time{})
@@ -303,7 +318,7 @@ func (l *launcher) diagnose(ctx context.Context, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return l.wrap("start the sandbox", fmt.Errorf("no answer within %v", startLimit))
 	}
-	l.outer.Kill()
+	_ = unix.Kill(l.outer, unix.SIGKILL)
 	text := l.words()
 	if text == "" {
 		text = "it ended before it was ready"
@@ -329,12 +344,12 @@ func (l *launcher) abandon() {
 	for _, f := range l.ours {
 		f.Close()
 	}
-	if l.outer != nil {
+	if l.outer > 0 {
 		if l.pid > 0 {
 			_ = unix.Kill(l.pid, unix.SIGKILL) // not yet waited for by us or by bwrap, which waits for it
 		}
-		l.outer.Kill()
-		l.outer.Wait()
+		_ = unix.Kill(l.outer, unix.SIGKILL)
+		waitPID(l.outer)
 	}
 	l.raw.Release()
 	l.group.remove()

@@ -22,9 +22,9 @@ var initPath = fmt.Sprintf("/proc/self/fd/%d", inside.FDInit)
 // SECURITY: the environment is empty. What the launcher holds must not be seen
 // in /proc/1/environ, and what a request asks for must not reach a program of
 // ours: LD_PRELOAD would run its code outside (VAR-02, VAR-03).
-func (l *launcher) target() (path string, argv []string, attr *os.ProcAttr) {
+func (l *launcher) target() (path string, argv []string, attr *syscall.ProcAttr) {
 	sys := &syscall.SysProcAttr{Setsid: true} // signals of the caller's terminal are not for us
-	attr = &os.ProcAttr{Dir: "/", Env: []string{}, Sys: sys}
+	attr = &syscall.ProcAttr{Dir: "/", Env: []string{}, Sys: sys}
 	iso := l.plan.Isolation
 	switch {
 	case l.plan.Outer != nil:
@@ -83,58 +83,59 @@ func (l *launcher) openOuter(argv *[]string) error {
 	for _, a := range l.plan.Outer.Args {
 		text := a.Text
 		if a.Open != "" {
-			f, err := openChecked(a)
+			fd, err := openChecked(a)
 			if err != nil {
 				return err
 			}
-			l.extra = append(l.extra, f)
+			l.extra = append(l.extra, fd)
 			text = strconv.Itoa(next + len(l.extra) - 1)
 		}
 		args.WriteString(text)
 		args.WriteByte(0)
 	}
-	f, err := argsFile(args.Bytes())
+	fd, err := argsFile(args.Bytes())
 	if err != nil {
 		return l.wrap("hand arguments over", err)
 	}
-	l.extra = append(l.extra, f)
+	l.extra = append(l.extra, fd)
 	*argv = append(*argv, "--args", strconv.Itoa(next+len(l.extra)-1), "--", initPath)
 	return nil
 }
 
 // argsFile is a memfd, not a pipe: a pipe would hold only 64 KiB.
-func argsFile(data []byte) (*os.File, error) {
+func argsFile(data []byte) (int, error) {
 	fd, err := unix.MemfdCreate("arguments", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
-	f := os.NewFile(uintptr(fd), "arguments")
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return nil, err
+	if _, err = unix.Write(fd, data); err == nil {
+		_, err = unix.Seek(fd, 0, 0)
 	}
-	_, err = f.Seek(0, 0)
-	return f, err
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 // openChecked opens a path without following links and compares its identity.
 //
 // SECURITY: what was checked is what is mounted, also when a directory is
 // swapped for a link during start-up (FS-06).
-func openChecked(a plan.OuterArg) (*os.File, error) {
+func openChecked(a plan.OuterArg) (int, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: noLinks}
 	fd, err := unix.Openat2(unix.AT_FDCWD, a.Open, &how)
 	if err != nil {
-		return nil, fault.Wrap(fault.LaunchFailed, "open", a.Open, err).WithHint("it changed while the sandbox was being built")
+		return -1, fault.Wrap(fault.LaunchFailed, "open", a.Open, err).WithHint("it changed while the sandbox was being built")
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
-		return nil, fault.Wrap(fault.LaunchFailed, "open", a.Open, err)
+		return -1, fault.Wrap(fault.LaunchFailed, "open", a.Open, err)
 	}
 	if a.ID.Ino != 0 && (uint64(st.Dev) != a.ID.Dev || st.Ino != a.ID.Ino) {
 		unix.Close(fd)
-		return nil, fault.Wrap(fault.LaunchFailed, "open", a.Open, unix.ESTALE).WithHint("it changed while the sandbox was being built")
+		return -1, fault.Wrap(fault.LaunchFailed, "open", a.Open, unix.ESTALE).WithHint("it changed while the sandbox was being built")
 	}
-	return os.NewFile(uintptr(fd), a.Open), nil
+	return fd, nil
 }

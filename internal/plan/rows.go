@@ -141,9 +141,9 @@ func (p *Plan) limitRows() {
 // cgroups, else rlimits; never RLIMIT_AS (PROC-03).
 func (p *Plan) LinuxLimits(s *spec.Spec, pidMax bool) {
 	l, k := &p.Limits, s.Kernel
-	l.How.CgroupDir, l.How.CgroupVer = map[string]string{}, k.Cgroup.Version
+	l.How.CgroupDir, l.How.CgroupVer = map[string]string{}, s.Cgroup.Version
 	use := func(controller string, wanted bool) bool {
-		dir := k.Cgroup.Dirs[controller]
+		dir := s.Cgroup.Dirs[controller]
 		if wanted && dir != "" {
 			l.How.CgroupDir[controller] = dir
 		}
@@ -151,7 +151,7 @@ func (p *Plan) LinuxLimits(s *spec.Spec, pidMax bool) {
 	}
 	switch {
 	case l.Processes == 0:
-	case pidMax && k.PidMaxNS && l.Processes >= pidMaxFloor:
+	case pidMax && k.PidMaxNS && l.Processes >= spec.PidMaxFloor:
 		l.How.PidMax = true
 	case use("pids", true):
 	case p.Isolation.User && s.User.UID != 0:
@@ -162,10 +162,6 @@ func (p *Plan) LinuxLimits(s *spec.Spec, pidMax bool) {
 	}
 	use("cpu", l.CPUs > 0)
 }
-
-// pidMaxFloor: the kernel refuses kernel.pid_max below 301 and, after the first
-// round, gives no number below 300 again; so a small limit needs another way.
-const pidMaxFloor = 1024
 
 // StrictGaps gives the rows that strict does not accept.
 func (p *Plan) StrictGaps() []report.Enforcement { return report.Below(p.Enforcement) }

@@ -55,6 +55,9 @@ func (b *binder) bind() (*Spec, error) {
 		return nil, err
 	}
 	b.s = &Spec{GOOS: b.h.GOOS, GOARCH: b.h.GOARCH, Policy: b.eff.Policy, Stdin: b.cmd.Stdin, TTY: b.cmd.TTY, Kernel: b.h.Kernel(), Launcher: b.h.User}
+	if b.needsCgroup() {
+		b.s.Cgroup = b.h.Cgroup()
+	}
 	for _, step := range []func() error{
 		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.worktree, b.cache, b.credentials,
 		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.system, b.environment, b.command,
@@ -65,6 +68,19 @@ func (b *binder) bind() (*Spec, error) {
 	}
 	return b.s, nil
 }
+
+// needsCgroup tells whether a limit may need a cgroup. linux-native bounds the
+// number of processes without one, where the kernel can.
+func (b *binder) needsCgroup() bool {
+	p := b.eff.Policy
+	return b.h.GOOS == "linux" && (p.Limits.Memory > 0 || p.Limits.CPUs > 0 || p.Limits.Processes > 0 &&
+		(p.Backend != policy.LinuxNative || p.Limits.Processes < PidMaxFloor || !b.s.Kernel.PidMaxNS))
+}
+
+// PidMaxFloor is the lowest limit on processes that a pid namespace's
+// kernel.pid_max can keep: the kernel refuses a value below 301 and, after the
+// first round, gives no number below 300 again.
+const PidMaxFloor = 1024
 
 // identity settles who the command runs as (LNX-08).
 func (b *binder) identity() error {

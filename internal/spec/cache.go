@@ -1,9 +1,9 @@
 package spec
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
@@ -24,8 +24,26 @@ func CacheRoot(h host.Host) string {
 	return filepath.Join(home, ".cache", "qsandbox")
 }
 
-// CacheName names a workspace's cache by the hash of its real path.
+// maxName is what a file name may have on every file system in use.
+const maxName = 200
+
+// CacheName names a workspace's cache by its real path, written so that no two
+// paths have the same name. A path too long for a name is cut into folders.
 func CacheName(workspace string) string {
-	sum := sha256.Sum256([]byte(workspace))
-	return filepath.Base(workspace) + "-" + hex.EncodeToString(sum[:6])
+	var b strings.Builder
+	for i := range len(workspace) {
+		switch c := workspace[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' && i > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	name := strings.ReplaceAll(strings.TrimPrefix(b.String(), "%2F"), "%2F", "+")
+	var parts []string
+	for len(name) > maxName {
+		parts = append(parts, name[:maxName]+"~") // "~" is in no name that is not cut
+		name = name[maxName:]
+	}
+	return filepath.Join(append(parts, name)...)
 }

@@ -1,9 +1,10 @@
 package spec
 
 import (
-	"net"
+	"net/netip"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
@@ -136,21 +137,21 @@ func decideConnect(s *Spec, target string) Verdict {
 }
 
 func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // splitPort takes "host:port" apart; without a port it is 0, which rules with a port do not match.
 func splitPort(target string) (string, int) {
-	host, port, err := net.SplitHostPort(target)
+	i := strings.LastIndexByte(target, ':')
+	if i < 0 || strings.Count(target, ":") > 1 && !strings.Contains(target[:i], "]") {
+		return target, 0 // no port: a name, or a bare IPv6 address
+	}
+	n, err := strconv.Atoi(target[i+1:])
 	if err != nil {
 		return target, 0
 	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		return target, 0
-	}
-	return host, n
+	return strings.Trim(target[:i], "[]"), n
 }
 
 func hostMatches(rule, host string, port int) bool {

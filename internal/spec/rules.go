@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
@@ -14,7 +15,10 @@ func (b *binder) credentials() error {
 	if !b.s.Isolated() {
 		return nil
 	}
-	there := map[string]bool{}
+	there := newFolders()
+	for _, home := range b.homes {
+		there.list(b.h, home)
+	}
 	for _, c := range policy.Credentials() {
 		if !c.For(b.h.GOOS) || c.RootOnly && b.s.User.UID != 0 {
 			continue // the file's own mode keeps an ordinary user out
@@ -25,40 +29,74 @@ func (b *binder) credentials() error {
 			}
 			continue
 		}
-		b.credential(there, "/", c.Path[1:], c)
+		b.credential(there, "", c.Path[1:], c)
 	}
 	return nil
 }
 
-// credential hides one entry below base. Folders are looked at once for all
-// entries in them, so that a list of hundreds costs few system calls.
-func (b *binder) credential(there map[string]bool, base, rest string, c policy.Credential) {
-	p := filepath.Join(base, rest)
-	origin := "credential " + c.Path
-	if c.Kind == "glob" {
-		if dir, _ := policy.SplitBase(rest); b.foldersExist(there, base, dir+"/x") {
-			b.addGlob(p, Deny, BuiltIn, origin)
+// credential hides one entry below base.
+func (b *binder) credential(there folders, base, rest string, c policy.Credential) {
+	if !there.above(b.h, base, rest) {
+		if b.cmd.Ask && c.Kind != "glob" {
+			b.add(Rule{Path: base + "/" + rest, Given: base + "/" + rest, Access: Deny, Origin: "credential " + c.Path})
 		}
 		return
 	}
-	if b.foldersExist(there, base, rest) && b.h.Exists(p) {
-		b.addDeny(p, origin)
-	} else if b.cmd.Ask {
-		b.add(Rule{Path: p, Given: p, Access: Deny, Origin: origin})
+	p := base + "/" + rest
+	switch {
+	case c.Kind == "glob":
+		b.addGlob(p, Deny, BuiltIn, "credential "+c.Path)
+	case b.cmd.Ask || there.entry(b.h, base, rest):
+		b.addDeny(p, "credential "+c.Path)
 	}
 }
 
-// foldersExist tells whether every folder above base/rest is there.
-func (b *binder) foldersExist(there map[string]bool, base, rest string) bool {
+// folders remembers which folders are there, so that a list of hundreds of
+// entries costs few system calls.
+type folders struct {
+	seen  map[[2]string]bool
+	names map[string]map[string]bool // of a home directory: what lies in it
+}
+
+func newFolders() folders { return folders{map[[2]string]bool{}, map[string]map[string]bool{}} }
+
+// list reads the names in a home directory once. Where that is not allowed every
+// entry is looked at by itself.
+func (f folders) list(h host.Host, home string) {
+	names, err := h.Names(home)
+	if err != nil {
+		return
+	}
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	f.names[home] = set
+}
+
+// entry tells whether base/rest is there.
+func (f folders) entry(h host.Host, base, rest string) bool {
+	if set, ok := f.names[base]; ok && strings.IndexByte(rest, '/') < 0 {
+		return set[rest]
+	}
+	return h.Exists(base + "/" + rest)
+}
+
+// above tells whether every literal folder above base/rest is there.
+func (f folders) above(h host.Host, base, rest string) bool {
 	for i := 0; i < len(rest); i++ {
-		if rest[i] != '/' {
+		switch rest[i] {
+		case '*', '?', '[', '{':
+			return true
+		case '/':
+		default:
 			continue
 		}
-		dir := base + "/" + rest[:i]
-		ok, known := there[dir]
+		key := [2]string{base, rest[:i]}
+		ok, known := f.seen[key]
 		if !known {
-			ok = b.h.Exists(dir)
-			there[dir] = ok
+			ok = f.entry(h, base, rest[:i])
+			f.seen[key] = ok
 		}
 		if !ok {
 			return false

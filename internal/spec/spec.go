@@ -122,6 +122,7 @@ type Spec struct {
 	Stdin     StdinMode
 	TTY       bool
 	Kernel    host.Kernel
+	Cgroup    host.CgroupState // empty where no limit needs it
 	Launcher  host.User
 	Rows      []report.Enforcement // what binding itself could not keep fully
 	Notices   []report.Notice

@@ -59,11 +59,14 @@ func Start(ctx context.Context, proc *launch.Process, opt Options) *Session {
 // drain copies until the last writer is gone. A reader that fails (the caller's
 // pipe is closed) must not stop the command's own writes from being taken.
 func drain(w *limiter, r *os.File) {
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, 4<<10) // most commands say little; the buffer grows with those that do not
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
 			w.write(buf[:n])
+		}
+		if n == len(buf) && n < 64<<10 {
+			buf = make([]byte, 64<<10)
 		}
 		if err != nil {
 			return
