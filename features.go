@@ -26,7 +26,7 @@ func features(h host.Host, asked map[string]probed) []Feature {
 		Feature{Name: "Landlock", Answer: yes(k.LandlockABI > 0), Value: abi(k.LandlockABI), Reason: k.LandlockWhy},
 		Feature{Name: "seccomp", Answer: yes(k.Seccomp)},
 		Feature{Name: "pid_max per namespace", Answer: yes(k.PidMaxNS), Reason: because(!k.PidMaxNS, "needs Linux 6.14; processes are limited by a cgroup or RLIMIT_NPROC")},
-		cgroups(k),
+		cgroups(h.Cgroup()),
 	)
 }
 
@@ -131,15 +131,15 @@ func maskedProc(h host.Host) Feature {
 	return f
 }
 
-func cgroups(k host.Kernel) Feature {
-	f := Feature{Name: "cgroup controllers", Answer: yes(len(k.Cgroup.Dirs) > 0), Reason: k.Cgroup.Why}
+func cgroups(g host.CgroupState) Feature {
+	f := Feature{Name: "cgroup controllers", Answer: yes(len(g.Dirs) > 0), Reason: g.Why}
 	var names []string
-	for c := range k.Cgroup.Dirs {
+	for c := range g.Dirs {
 		names = append(names, c)
 	}
 	slices.Sort(names)
 	if len(names) > 0 {
-		f.Value = "v" + strconv.Itoa(k.Cgroup.Version) + ": " + strings.Join(names, " ")
+		f.Value = "v" + strconv.Itoa(g.Version) + ": " + strings.Join(names, " ")
 	} else if f.Remedy == "" {
 		f.Remedy = "run under a delegated group: systemd-run --user --scope -p Delegate=yes qsandbox …"
 	}
