@@ -60,8 +60,19 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 	lowerLandlock(b, p.Landlock)
 	if len(p.Seccomp) > 0 {
 		prog := b.Pointers(inside.Imm(uint64(len(p.Seccomp)/8)), inside.Bytes(p.Seccomp)) // struct sock_fprog
+		const label = "install the system call filter"
+		flags := uint64(unix.SECCOMP_FILTER_FLAG_TSYNC)
+		if p.Supervised {
+			flags |= unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH
+		}
 		// SECURITY: the last step: from here on PID 1 itself is under the command's filter (LNX-10).
-		b.Call(inside.Init, "install the system call filter", unix.SYS_SECCOMP, inside.Imm(unix.SECCOMP_SET_MODE_FILTER), inside.Imm(unix.SECCOMP_FILTER_FLAG_TSYNC), inside.Ref(prog))
+		install := b.Call(inside.Init, label, unix.SYS_SECCOMP, inside.Imm(unix.SECCOMP_SET_MODE_FILTER), inside.Imm(flags), inside.Ref(prog))
+		if p.Supervised {
+			listener := b.NewSlot()
+			install.To(listener)
+			b.SendFD(inside.Init, label, listener)
+			b.Call(inside.Init, label, unix.SYS_CLOSE, inside.FromSlot(listener))
+		}
 	}
 }
 

@@ -20,8 +20,9 @@ const startLimit = 30 * time.Second
 
 // Options are what a launch needs beside the plan.
 type Options struct {
-	Rows, Cols  uint16 // terminal size; 0 leaves the kernel's default
-	SecondStart bool   // take the portable way, a second start of our own binary and the Go init, also where the fast one exists (tests)
+	Rows, Cols  uint16               // terminal size; 0 leaves the kernel's default
+	Listener    func(*os.File) error // takes the notification descriptor of a supervised plan, before the command starts
+	SecondStart bool                 // take the portable way, a second start of our own binary and the Go init, also where the fast one exists (tests)
 }
 
 // Process is a plan that runs. Exactly one goroutine may call Wait; the other

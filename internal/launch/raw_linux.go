@@ -17,7 +17,11 @@ import (
 type prelude struct {
 	fds  [7]inside.Slot // what shall become descriptors 0 to 6
 	sync inside.Slot    // root: a pipe that says that the id maps are written
+	tell inside.Slot    // its other end, which is the launcher's alone
 }
+
+// mapsWritten is the byte that says that the id maps are written.
+const mapsWritten = 1
 
 func lowerPrelude(b *inside.Builder, p *plan.Plan) prelude {
 	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
@@ -27,12 +31,16 @@ func lowerPrelude(b *inside.Builder, p *plan.Plan) prelude {
 	for i := range pre.fds {
 		pre.fds[i] = b.NewSlot()
 	}
-	pre.sync = b.NewSlot()
+	pre.sync, pre.tell = b.NewSlot(), b.NewSlot()
 	if p.Isolation.User {
 		if os.Geteuid() == 0 {
 			const label = "wait for the id maps"
+			// SECURITY: the child has a copy of the writing end, too. Kept open, it
+			// would wait for ever when the launcher is killed now (PROC-02).
+			call(label, unix.SYS_CLOSE, inside.FromSlot(pre.tell))
 			buf := inside.Buf(8)
 			call(label, unix.SYS_READ, inside.FromSlot(pre.sync), buf, inside.Int(1))
+			b.Compare(inside.Setup, label, buf, inside.Bytes([]byte{mapsWritten, 0, 0, 0, 0, 0, 0, 0}), 8) // not so at the end of file
 		} else {
 			writeFile(b, pre.sync, "/proc/self/setgroups", "deny")
 			writeFile(b, pre.sync, "/proc/self/uid_map", selfMap(os.Geteuid()))
@@ -83,7 +91,7 @@ func (l *launcher) clone() error {
 		}
 		defer unix.Close(r)
 		defer unix.Close(wr)
-		w, slots[l.pre.sync] = wr, r
+		w, slots[l.pre.sync], slots[l.pre.tell] = wr, r, wr
 	}
 	child, err := inside.Clone(l.image, namespaces(l.plan.Isolation), slots, l.child[inside.FDStatus])
 	if err != nil {
@@ -96,7 +104,7 @@ func (l *launcher) clone() error {
 	if err := writeMaps(child.PID, l.plan); err != nil {
 		return l.wrap("write id maps", err)
 	}
-	_, err = unix.Write(w, []byte{1})
+	_, err = unix.Write(w, []byte{mapsWritten})
 	return err
 }
 

@@ -91,25 +91,26 @@ func (l *launcher) oneStart() bool {
 // os.File would be registered with the poller and made non-blocking, at the cost
 // of several system calls each.
 type launcher struct {
-	plan    *plan.Plan
-	opt     Options
-	image   *inside.Image
-	ours    []io.Closer // ends of ours, closed when the start fails
-	theirs  []int       // ends of the child
-	child   [7]int      // what becomes descriptors 0 to 6
-	extra   []int       // from descriptor 7 on: for the outer program
-	control int
-	status  *os.File
-	stdin   *os.File
-	stdout  *os.File
-	stderr  *os.File
-	tty     *os.File
-	outer   int
-	pre     prelude       // oneStart
-	raw     *inside.Child // oneStart
-	pid     int
-	group   *cgroup
-	tryOnly bool // stop when the init is ready
+	plan     *plan.Plan
+	opt      Options
+	image    *inside.Image
+	ours     []io.Closer // ends of ours, closed when the start fails
+	theirs   []int       // ends of the child
+	child    [7]int      // what becomes descriptors 0 to 6
+	extra    []int       // from descriptor 7 on: for the outer program
+	control  int
+	status   *os.File
+	stdin    *os.File
+	stdout   *os.File
+	stderr   *os.File
+	tty      *os.File
+	outer    int
+	pre      prelude       // oneStart
+	raw      *inside.Child // oneStart
+	pid      int
+	group    *cgroup
+	listened bool
+	tryOnly  bool // stop when the init is ready
 }
 
 // fdCloser closes a plain descriptor.
@@ -258,8 +259,9 @@ func (l *launcher) handshake(ctx context.Context) error {
 		}
 		switch m.Kind {
 		case inside.KindPTY:
-			l.tty = ourEnd(fd, "terminal")
-			l.ours = append(l.ours, l.tty)
+			if err := l.received(fd); err != nil {
+				return err
+			}
 		case inside.KindFailed:
 			return l.failed(m)
 		case inside.KindHello:
@@ -273,8 +275,35 @@ func (l *launcher) handshake(ctx context.Context) error {
 	}
 }
 
+// received takes a descriptor from the init: the terminal first, where there is
+// one, then the listener of a supervised plan.
+func (l *launcher) received(fd int) error {
+	if fd < 0 {
+		return l.wrap("start the sandbox", errors.New("the init sent no descriptor"))
+	}
+	if l.plan.TTY && l.tty == nil {
+		l.tty = ourEnd(fd, "terminal")
+		l.ours = append(l.ours, l.tty)
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), "listener")
+	if l.opt.Listener == nil {
+		f.Close() // nobody supervises: every creating call fails, none passes by
+		return nil
+	}
+	l.listened = true
+	if err := l.opt.Listener(f); err != nil {
+		return l.wrap("start the supervisor", err)
+	}
+	return nil
+}
+
 // release puts the init into its cgroup and sends the byte that starts the command.
 func (l *launcher) release() error {
+	// SECURITY: a supervised plan never starts without its supervisor.
+	if l.plan.Supervised && !l.listened {
+		return l.wrap("start the supervisor", errors.New("the init sent no listener"))
+	}
 	var err error
 	if l.group, err = joinCgroup(l.plan.Limits, l.pid); err != nil {
 		return l.wrap("limit resources", err)

@@ -27,6 +27,7 @@ type Plan struct {
 	Outer       *Outer   // a program of the system that builds the sandbox (bwrap, sandbox-exec), or nil
 	Seccomp     []byte   // struct sock_filter array, or nil
 	Landlock    *Landlock
+	Supervised  bool // calls that create names go to a supervisor in the launcher (FS-04)
 	Limits      Limits
 	Kernel      Kernel
 	Enforcement []report.Enforcement

@@ -183,9 +183,9 @@ func (c *checker) gone() {
 
 // unseen tells of what could be looked at before and cannot be now.
 func (c *checker) unseen() {
-	for _, dir := range c.hidden {
+	for _, dir := range c.f.Hidden {
 		fresh := !c.before.walked[dir] && c.before.isNew(dir, Stamp{})
-		if fresh || c.before.walked[dir] {
+		if !slices.Contains(c.before.Hidden, dir) && (fresh || c.before.walked[dir]) {
 			c.report(Item{Path: dir}, Unseen, fresh, "it cannot be listed, so that anything may be in it")
 		}
 	}

@@ -101,6 +101,7 @@ type Found struct {
 	Items     []Item   `json:"items,omitempty"`   // to be mounted or watched; sorted by path, so a folder comes before what lies in it
 	Covered   []Item   `json:"covered,omitempty"` // inside read-only items: for Check alone
 	Walked    []string `json:"walked,omitempty"`  // folders that were listed
+	Hidden    []string `json:"hidden,omitempty"`  // folders that could not be listed
 	NotWalked []string `json:"-"`                 // for the report: what was left out, and why
 }
 

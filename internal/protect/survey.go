@@ -37,7 +37,6 @@ type survey struct {
 	heavies  map[string]int
 	tooDeep  int
 	unlisted int
-	hidden   []string // folders that cannot be listed
 }
 
 // job is a folder to be listed. fresh: it was made during the run.
@@ -216,7 +215,7 @@ func (s *survey) list(dir string) ([]fs.DirEntry, bool) {
 	case err != nil:
 		entries = nil
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.hidden = append(s.hidden, dir)
+			s.f.Hidden = append(s.f.Hidden, dir)
 		}
 	}
 	s.listings[dir] = entries
@@ -289,7 +288,7 @@ func (s *survey) notes() {
 	}
 	sort.Strings(heavies)
 	s.f.NotWalked = append(s.f.NotWalked, heavies...)
-	for _, dir := range s.hidden {
+	for _, dir := range s.f.Hidden {
 		note("%q, which cannot be listed", dir)
 	}
 }

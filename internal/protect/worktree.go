@@ -88,7 +88,7 @@ func linkedTree(h host.Host, dotGit string) (t tree, why string) {
 		return t, ""
 	}
 	if filepath.Base(filepath.Dir(t.own)) != "worktrees" {
-		return t, strconv.Quote(t.own) + " is not the folder of a linked worktree"
+		return t, strconv.Quote(t.own) + " is not the folder of a linked worktree; for a submodule make the repository around it the workspace"
 	}
 	t.common = filepath.Dir(filepath.Dir(t.own))
 	return t, t.confirm(h, dotGit)

@@ -54,6 +54,9 @@ func Main(m *testing.M, opt Options) int {
 		os.Unsetenv(k)
 	}
 	os.Setenv("HOST_SECRET", Secret)
+	if os.Geteuid() == 0 {
+		_ = makeUser() // now, as accounts are read once; a test that needs it says why it failed
+	}
 	stop := bystander()
 	defer stop()
 	return m.Run()

@@ -18,7 +18,7 @@ var odd = map[string]string{
 	"non-ASCII":     "目录-ü",
 	"dash":          "-rf",
 	"invalid UTF-8": "bad\xff\xfename",
-	"option":        "--bind / /",
+	"option":        "--bind",
 	"dollar":        "$(touch x) ${HOME} %s",
 	"brackets":      "a[1]{b}*?",
 	"backslash":     `a\b\`,
@@ -138,7 +138,9 @@ func TestCwdInsideTheWorkspace(t *testing.T) {
 }
 
 // TestSwappedDirectoryOpensNothing exchanges a writable directory and a link to
-// the outside all the time while sandboxes start (FS-06).
+// the outside all the time while sandboxes start (FS-06). A start that finds the
+// link when it reads the policy takes its target by right; denyWrite takes that
+// right away, so that whatever is written there came through the race.
 func TestSwappedDirectoryOpensNothing(t *testing.T) {
 	starts := 50
 	if Long() {
@@ -152,7 +154,7 @@ func TestSwappedDirectoryOpensNothing(t *testing.T) {
 			stop := swap(t, filepath.Join(p.Root, "rw"), filepath.Join(p.Root, "other"))
 			ran := 0
 			for range starts {
-				r := s.Run(t, p, Call{Script: `echo x > "$T/rw/x"; echo x > "$OUT/x"; echo x > "$T/other/x"`, Policy: Policy{Writable: []string{"$T/rw"}}})
+				r := s.Run(t, p, Call{Script: `echo x > "$T/rw/x"; echo x > "$OUT/x"; echo x > "$T/other/x"`, Policy: Policy{Writable: []string{"$T/rw"}, DenyWrite: []string{"$OUT"}}})
 				if r.Err == nil {
 					ran++
 				}

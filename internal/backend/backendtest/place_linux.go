@@ -64,7 +64,7 @@ func (p *Place) Write(t testing.TB, path, text string) {
 
 // vars are the variables of scripts and policies.
 func (p *Place) vars() map[string]string {
-	return map[string]string{"T": p.Root, "WS": p.WS, "OUT": p.Out, "HOME": p.Home, "U": filepath.Base(p.Root), "HOSTPID": strconv.Itoa(os.Getpid())}
+	return map[string]string{"T": p.Root, "WS": p.WS, "OUT": p.Out, "HOME": p.Home, "U": filepath.Base(p.Root), "HOSTPID": strconv.Itoa(os.Getpid()), "DOLLAR": "$"}
 }
 
 // Expand puts the place's paths into a policy entry: $T $WS $OUT $HOME, and $U, unique.

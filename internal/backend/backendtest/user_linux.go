@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -73,22 +74,32 @@ func failures(out string) string {
 	return b.String()
 }
 
+// makeUser makes the ordinary user unless it is there.
+func makeUser() error {
+	if exec.Command("id", "-u", UserName).Run() == nil {
+		return nil
+	}
+	msg, err := exec.Command("useradd", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/sh", UserName).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("useradd: %w: %s", err, msg)
+	}
+	return nil
+}
+
 func ordinaryUser(t *testing.T) (uid, gid int) {
 	t.Helper()
-	out, err := exec.Command("id", "-u", UserName).Output()
+	if err := makeUser(); err != nil {
+		Missing(t, "useradd", "cannot make an ordinary user: "+err.Error())
+	}
+	u, err := exec.Command("id", "-u", UserName).Output()
 	if err != nil {
-		if msg, err := exec.Command("useradd", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/sh", UserName).CombinedOutput(); err != nil {
-			Missing(t, "useradd", "cannot make an ordinary user: "+string(msg))
-		}
-		if out, err = exec.Command("id", "-u", UserName).Output(); err != nil {
-			t.Fatal(err)
-		}
+		t.Fatal(err)
 	}
 	g, err := exec.Command("id", "-g", UserName).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return number(t, out), number(t, g)
+	return number(t, u), number(t, g)
 }
 
 func number(t *testing.T, b []byte) int {

@@ -1,0 +1,245 @@
+package repo
+
+import (
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows says what each package may import of the product: what the design has
+// from the beginning. A package that is not here may import nothing of it.
+var arrows = map[string]string{
+	"policy":                 "fault",
+	"report":                 "fault",
+	"fault":                  "",
+	"internal/host":          "fault",
+	"internal/event":         "report",
+	"internal/seccomp":       "",
+	"internal/landlock":      "",
+	"internal/inside":        "",
+	"internal/spec":          "policy report fault",
+	"internal/plan":          "internal/spec",
+	"internal/backend":       "internal/plan internal/host",
+	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none",
+	"internal/backend/linux": "internal/plan internal/seccomp internal/landlock",
+	"internal/backend/bwrap": "internal/plan internal/host internal/backend internal/backend/linux",
+
+	"internal/backend/native": "internal/plan internal/host internal/backend internal/backend/linux",
+	"internal/backend/none":   "internal/plan internal/host internal/backend",
+	"internal/launch":         "internal/plan internal/inside",
+	"internal/supervise":      "internal/launch report internal/event",
+	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
+		"internal/launch internal/supervise internal/event",
+	"cmd/qsandbox": ". policy report fault",
+}
+
+// added are the arrows that building it showed to be needed. Each is argued in
+// docs/architecture.md and in the ADR.
+var added = map[string]string{
+	"internal/spec -> internal/host":    adrArrows,
+	"internal/spec -> internal/protect": adrArrows,
+	"internal/protect -> fault":         adrArrows,
+	"internal/protect -> internal/host": adrArrows,
+	"internal/protect -> policy":        adrArrows,
+	"internal/protect -> report":        adrArrows,
+	". -> internal/protect":             adrArrows,
+
+	"internal/plan -> policy":          adrArrows,
+	"internal/plan -> report":          adrArrows,
+	"internal/launch -> fault":         adrArrows,
+	"internal/launch -> internal/spec": adrArrows,
+
+	"internal/backend -> fault":                adrArrows,
+	"internal/backend -> policy":               adrArrows,
+	"internal/backend -> report":               adrArrows,
+	"internal/backend -> internal/spec":        adrArrows,
+	"internal/backend/linux -> policy":         adrArrows,
+	"internal/backend/linux -> report":         adrArrows,
+	"internal/backend/linux -> internal/spec":  adrArrows,
+	"internal/backend/bwrap -> fault":          adrArrows,
+	"internal/backend/bwrap -> policy":         adrArrows,
+	"internal/backend/bwrap -> internal/spec":  adrArrows,
+	"internal/backend/native -> policy":        adrArrows,
+	"internal/backend/native -> internal/spec": adrArrows,
+	"internal/backend/none -> internal/spec":   adrArrows,
+}
+
+const adrArrows = "docs/adr/0011-arrows.md"
+
+// helpers are packages for tests alone; nothing but tests may import them, and
+// they look at the product from outside.
+var helpers = map[string]string{
+	"internal/backend/backendtest": ". policy report fault internal/host internal/event",
+	"internal/repo":                "fault",
+}
+
+// libraries says who may import which module of others. Each has an ADR.
+var libraries = map[string]struct{ adr, packages string }{
+	"github.com/spf13/cobra":      {"docs/adr/0003-cobra.md", "cmd/qsandbox"},
+	"github.com/spf13/pflag":      {"docs/adr/0003-cobra.md", "cmd/qsandbox"},
+	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
+	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
+		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/backend/backendtest cmd/qsandbox"},
+	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
+}
+
+// testLibraries are for tests alone.
+var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6"}
+
+func TestArrows(t *testing.T) {
+	used := map[string]bool{}
+	for _, file := range sources(t) {
+		from := packageOf(file)
+		for _, imp := range imports(t, file) {
+			to, ours := own(imp)
+			if !ours || to == from {
+				continue
+			}
+			edge := from + " -> " + to
+			used[edge] = true
+			switch {
+			case helpers[to] != "":
+				t.Errorf("%s: %s is for tests only", file, to)
+			case has(arrows[from], to), has(helpers[from], to), added[edge] != "":
+			default:
+				t.Errorf("%s: the arrow %s is not among those of docs/architecture.md; a new one needs an ADR", file, edge)
+			}
+		}
+	}
+	doc := read(t, "docs/architecture.md")
+	for _, edge := range slices.Sorted(maps.Keys(added)) {
+		if !used[edge] {
+			t.Errorf("nobody uses the arrow %s any more: take it out of the table", edge)
+		}
+		if !exists(added[edge]) {
+			t.Errorf("%s, which argues %s, is not there", added[edge], edge)
+		}
+		if _, to, _ := strings.Cut(edge, " -> "); !strings.Contains(doc, "`"+to+"`") && to != "." {
+			t.Errorf("docs/architecture.md does not name %s", to)
+		}
+	}
+}
+
+// TestEveryPackageIsInTheTable: a new package has its place.
+func TestEveryPackageIsInTheTable(t *testing.T) {
+	doc := read(t, "docs/architecture.md")
+	seen := map[string]bool{}
+	for _, file := range sources(t) {
+		p := packageOf(file)
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		_, inTable := arrows[p]
+		byADR := slices.ContainsFunc(slices.Collect(maps.Keys(added)), func(e string) bool { return strings.HasPrefix(e, p+" -> ") })
+		if !inTable && !byADR && helpers[p] == "" {
+			t.Errorf("package %s is not in the table of arrows", p)
+		}
+		if p != "." && !strings.Contains(doc, "`"+p+"`") {
+			t.Errorf("docs/architecture.md does not say what package `%s` is for", p)
+		}
+	}
+}
+
+// TestNothingFlowsBackwards: the table itself has no cycle.
+func TestNothingFlowsBackwards(t *testing.T) {
+	next := map[string][]string{}
+	for from, list := range arrows {
+		next[from] = append(next[from], strings.Fields(list)...)
+	}
+	for edge := range added {
+		from, to, _ := strings.Cut(edge, " -> ")
+		next[from] = append(next[from], to)
+	}
+	const open, done = 1, 2
+	state := map[string]int{}
+	var visit func(p string, way []string)
+	visit = func(p string, way []string) {
+		switch state[p] {
+		case open:
+			t.Errorf("a cycle: %s", strings.Join(append(way, p), " -> "))
+		case 0:
+			state[p] = open
+			for _, n := range next[p] {
+				visit(n, append(way, p))
+			}
+			state[p] = done
+		}
+	}
+	for p := range next {
+		visit(p, nil)
+	}
+}
+
+func TestLibraries(t *testing.T) {
+	for _, file := range sources(t) {
+		for _, imp := range imports(t, file) {
+			if _, ours := own(imp); ours || !strings.Contains(strings.Split(imp, "/")[0], ".") {
+				continue
+			}
+			name, lib := library(imp)
+			if name == "" || !has(lib.packages, packageOf(file)) {
+				t.Errorf("%s imports %s: say so in the table, with an ADR", file, imp)
+			}
+		}
+	}
+	mod := read(t, "go.mod")
+	index := read(t, "docs/adr/0001-dependencies.md")
+	for line := range strings.Lines(mod) {
+		f := strings.Fields(line)
+		if len(f) != 2 || !strings.HasPrefix(f[1], "v") {
+			continue // no direct requirement
+		}
+		lib, direct := libraries[f[0]]
+		if !direct && !slices.Contains(testLibraries, f[0]) {
+			t.Errorf("go.mod requires %s, which is not in the table", f[0])
+		}
+		if direct && !exists(lib.adr) {
+			t.Errorf("%s is not there, which argues %s", lib.adr, f[0])
+		}
+		if !strings.Contains(index, f[0]+" "+f[1]) {
+			t.Errorf("docs/adr/0001-dependencies.md does not have %s %s", f[0], f[1])
+		}
+	}
+}
+
+func library(imp string) (string, struct{ adr, packages string }) {
+	for name, lib := range libraries {
+		if imp == name || strings.HasPrefix(imp, name+"/") {
+			return name, lib
+		}
+	}
+	return "", struct{ adr, packages string }{}
+}
+
+// own gives the folder of a package of ours.
+func own(imp string) (string, bool) {
+	if imp == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imp, module+"/")
+}
+
+func has(list, item string) bool { return slices.Contains(strings.Fields(list), item) }
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, read(t, file), parser.ImportsOnly)
+	if err != nil {
+		t.Logf("%s cannot be parsed just now: %v", file, err)
+		return nil
+	}
+	var out []string
+	for _, s := range f.Imports {
+		p, err := strconv.Unquote(s.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
