@@ -46,6 +46,10 @@ func (r *run) recover() {
 // guard begins the watch over protected names.
 func (r *run) guard(found protect.Found) error {
 	r.found = found
+	if r.journal != nil { // an attempt before this one failed
+		_ = r.journal.End()
+		r.journal = nil
+	}
 	dir := stateDir(r.host)
 	if dir == "" || len(found.Roots) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -77,13 +78,21 @@ func writableRoots(h host.Host, p policy.Policy) (workspace string, roots []stri
 	workspace = resolve(h, p.Workspace, wd)
 	roots = []string{workspace}
 	for _, w := range p.Filesystem.Writable {
-		roots = append(roots, resolve(h, w, workspace))
+		roots = append(roots, resolve(h, policy.Unescape(w), workspace))
 	}
 	return workspace, roots
 }
 
+// resolve makes a plain path absolute, as Bind does, and follows its links.
 func resolve(h host.Host, p, base string) string {
-	abs := policy.Unescape(policy.Anchor(p, base, h.HomeDir()))
+	abs := p
+	switch {
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		abs = filepath.Join(h.HomeDir(), p[1:])
+	case !filepath.IsAbs(p):
+		abs = filepath.Join(base, p)
+	}
+	abs = filepath.Clean(abs)
 	if real, err := h.RealPath(abs); err == nil {
 		return real
 	}

@@ -59,6 +59,9 @@ func (r *run) chosen(c backend.Choice, p *plan.Plan) {
 		rep.Notices = append(rep.Notices, report.Notice{Kind: "degraded", Text: "the command runs WITHOUT a sandbox: " + c.Reason + "; set autoFallback to manual to make this an error"})
 		r.emit(event.Unavailable, map[string]string{"reason": c.Reason, "backend": c.Trace[0].Backend, "fallback": r.fallback})
 	}
+	if p.Backend == "none" && !c.Degraded {
+		rep.Notices = append(rep.Notices, report.Notice{Kind: "none", Text: "the command runs WITHOUT a sandbox, as asked for"})
+	}
 	if rep.Mode == policy.Permissive.String() {
 		rep.Notices = append(rep.Notices, report.Notice{Kind: "permissive:used", Text: "mode permissive isolates nothing; use it to find faults only"})
 	}

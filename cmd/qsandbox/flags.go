@@ -110,7 +110,7 @@ func absolute(paths []string) *[]string {
 		out[i] = p
 		if p != "" && !strings.HasPrefix(p, "~") {
 			if abs, err := filepath.Abs(p); err == nil {
-				out[i] = abs
+				out[i] = policy.EscapeLiteral(abs)
 			}
 		}
 	}

@@ -36,6 +36,9 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
 		return b.Call(inside.Init, label, nr, args...).AllThreads()
 	}
+	call("forbid new privileges", unix.SYS_PRCTL, inside.Imm(unix.PR_SET_NO_NEW_PRIVS), inside.Int(1), inside.Int(0), inside.Int(0), inside.Int(0))
+	// Before the change of user: root can open the paths, the other user perhaps not by name.
+	lowerLandlock(b, p.Landlock)
 	if p.User.Switch {
 		groups := make([]byte, 4*len(p.User.Groups))
 		for i, g := range p.User.Groups {
@@ -56,8 +59,6 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 		// SECURITY: no capability is left, in no set (LNX-06).
 		call("drop capabilities", unix.SYS_CAPSET, inside.Bytes(header[:]), inside.Bytes(make([]byte, 24)))
 	}
-	call("forbid new privileges", unix.SYS_PRCTL, inside.Imm(unix.PR_SET_NO_NEW_PRIVS), inside.Int(1), inside.Int(0), inside.Int(0), inside.Int(0))
-	lowerLandlock(b, p.Landlock)
 	if len(p.Seccomp) > 0 {
 		prog := b.Pointers(inside.Imm(uint64(len(p.Seccomp)/8)), inside.Bytes(p.Seccomp)) // struct sock_fprog
 		const label = "install the system call filter"

@@ -71,7 +71,9 @@ func (p *Plan) networkRow(s *spec.Spec) {
 	switch s.Policy.Network.Mode {
 	case policy.NetworkAllow:
 		p.Row("NET-01", "network namespace", report.Enforced, "")
-		p.Row("NET-02", "none", report.None, "the allow-list proxy is not part of this build: nothing can be reached, listed or not")
+		const why = "this version has no allow-list proxy yet: with network.mode allow nothing can be reached, listed or not"
+		p.Row("NET-02", "none", report.None, why)
+		p.Notices = append(p.Notices, report.Notice{Kind: "network:allow-missing", Text: why})
 		p.Row("LNX-09", "loopback of its own", report.Enforced, "")
 	case policy.NetworkOn:
 		p.Row("NET-01", "the policy gives the host's network", report.Enforced, "")

@@ -208,7 +208,10 @@ func (b *binder) writable() error {
 	b.add(b.s.Workspace)
 	for i, w := range b.eff.Policy.Filesystem.Writable {
 		field := "filesystem.writable[" + itoa(i) + "]"
-		r, err := b.resolve(field, w, b.s.Workspace.Path)
+		if policy.HasMeta(w) {
+			return fault.New(fault.PathInvalid, "read "+field, w, "a writable entry is one path, not a pattern; write \\ before *, ?, [ or { that belong to the name")
+		}
+		r, err := b.resolve(field, policy.Unescape(w), b.s.Workspace.Path)
 		if err != nil {
 			return err
 		}

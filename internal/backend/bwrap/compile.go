@@ -40,11 +40,11 @@ func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 		for _, m := range p.Mounts {
 			a.mount(m)
 		}
+		a.text("--as-pid-1")
 	} else {
 		p.Isolation.Direct = true
 		a.text("--dev-bind", "/", "/")
 	}
-	a.text("--as-pid-1")
 	if len(a.list) > maxArgs {
 		e := fault.New(fault.PolicyUnenforceable, "compile the policy", "",
 			fmt.Sprintf("bwrap takes at most 9,000 arguments, this policy needs %d; use --backend linux-native or fewer, wider patterns", len(a.list)))

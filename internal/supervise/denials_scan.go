@@ -1,0 +1,129 @@
+package supervise
+
+import "bytes"
+
+// Sizes of what is kept of a stream.
+const (
+	maxLine = 8 << 10 // of a line; the newest bytes of a longer one
+	context = 512     // of the lines before: some programs say first what, and then why
+)
+
+// scanner reads a stream of messages as it passes by. Text without a phrase costs a
+// search and a copy of its last, open line; nothing is allocated for it but a buffer
+// of bounded size.
+type scanner struct {
+	hints
+	buf  []byte // lines already seen, up to context, and the open line
+	open int    // where the open line begins in buf
+	cut  bool   // the open line began before buf does
+	done bool   // enough was seen
+}
+
+// write takes the next bytes.
+func (s *scanner) write(p []byte) {
+	if s.done {
+		return
+	}
+	// Close the open line, then look at the whole lines where they are.
+	n := len(p)
+	if n > maxLine {
+		n = bytes.IndexByte(p[:maxLine], '\n') + 1
+		if n == 0 {
+			n = maxLine
+		}
+	}
+	s.buf = append(s.buf, p[:n]...)
+	s.lines()
+	if p = p[n:]; len(p) == 0 {
+		return
+	}
+	last := bytes.LastIndexByte(p, '\n') + 1
+	if last == 0 || len(p)-last > maxLine { // longer than any line of interest
+		last = len(p) - maxLine
+		if last <= 0 {
+			s.buf = append(s.buf, p...)
+			s.lines()
+			return
+		}
+		s.cut = true
+	}
+	if last > 0 {
+		s.scan(p[:last], 0, s.cut && s.open == len(s.buf))
+		from := max(0, last-context)
+		s.buf = append(s.buf[:0], p[from:]...)
+		s.open = last - from
+	}
+	s.lines()
+}
+
+// lines looks at the lines of buf that are complete and drops what is too old.
+func (s *scanner) lines() {
+	end := bytes.LastIndexByte(s.buf[s.open:], '\n') + 1
+	if end > 0 {
+		s.scan(s.buf[:s.open+end], s.open, s.cut)
+		s.open += end
+		s.cut = false
+	}
+	if len(s.buf)-s.open > maxLine {
+		// Look at it as it is, so that nothing is missed, and keep the newest half.
+		s.scan(s.buf, s.open, s.cut)
+		s.open = len(s.buf) - maxLine/2
+		s.cut = true
+		s.drop(s.open)
+		return
+	}
+	s.drop(max(0, s.open-context))
+}
+
+func (s *scanner) drop(n int) {
+	if n > 0 {
+		s.buf = s.buf[:copy(s.buf, s.buf[n:])]
+		s.open -= n
+	}
+}
+
+// close looks at what came after the last line break.
+func (s *scanner) close() {
+	if !s.done {
+		s.scan(s.buf, s.open, s.cut)
+	}
+	s.buf = nil
+}
+
+// scan finds the phrases in p from a place on; what is before is context. cut says
+// that the first line is not there from its beginning.
+func (s *scanner) scan(p []byte, from int, cut bool) {
+	m := words()
+	for first := from; ; {
+		at := m.find(p, from)
+		if at < 0 {
+			return
+		}
+		begin := first
+		if i := lastBreak(p[first:at]); i >= 0 {
+			begin = first + i + 1
+		}
+		end := len(p)
+		if i := bytes.IndexAny(p[at:min(len(p), at+maxLine)], "\r\n"); i >= 0 {
+			end = at + i
+		} else {
+			end = min(end, at+maxLine)
+		}
+		begin = max(begin, at-maxLine)
+		if s.parsed++; s.parsed > maxParsed {
+			s.done, s.full = true, true
+			return
+		}
+		// A path whose beginning is lost would be another path.
+		if !(cut && begin == first) && begin > at-maxLine {
+			s.parse(p[begin:end], p[max(first-context, 0, begin-context):begin])
+		}
+		from = end
+	}
+}
+
+// lastBreak finds the last line break. A carriage return is one too: it begins the
+// line again on a terminal.
+func lastBreak(p []byte) int {
+	return max(bytes.LastIndexByte(p, '\n'), bytes.LastIndexByte(p, '\r'))
+}
