@@ -41,6 +41,7 @@ func (p *Plan) LinuxRows(s *spec.Spec) {
 		p.Row(r, ns, report.Enforced, "")
 	}
 	p.Enforcement = append(p.Enforcement, s.Rows...)
+	p.protectedRows(s)
 	p.Row("FS-05", "checked when the policy is bound", report.Enforced, "")
 	p.Row("FS-06", "identity compared by descriptor", report.Enforced, "")
 	p.Row("FS-07", "nothing is left on the host", report.Enforced, "")
@@ -65,6 +66,21 @@ func (p *Plan) LinuxRows(s *spec.Spec) {
 	p.Row("PROC-01", "pipes or a terminal of our own", report.Enforced, "")
 	p.Row("PROC-02", "pid namespace; init holds a pipe from the launcher", report.Enforced, "")
 	p.limitRows()
+}
+
+// protectedRows says how what runs later on the host is kept (FS-04, FS-08).
+func (p *Plan) protectedRows(s *spec.Spec) {
+	p.Row("FS-04", "existing names: read-only mounts, directories above them pinned", report.Enforced, "")
+	if p.Supervised {
+		p.Row("FS-04", "new names: a supervisor makes the creating calls", report.Enforced, "")
+	} else {
+		p.Row("FS-04", "new names: looked for after the run, moved away and reported", report.Detected,
+			"nothing stops their creation during the run; the next host program could see one for a moment")
+	}
+	if n := len(s.Protected.NotWalked); n > 0 {
+		p.Row("FS-04", "bounded walk", report.Advisory, fmt.Sprintf("%d places were not walked; see the notices", n))
+	}
+	p.Row("FS-08", "linked worktree confirmed from both sides", report.Enforced, "")
 }
 
 func (p *Plan) networkRow(s *spec.Spec) {

@@ -115,6 +115,15 @@ var plants = []struct {
 	{"deep in a new folder", nil, func(p *place) { p.write("n/e/w/f/o/l/.vscode/tasks.json", "{}") }, []string{"n/e/w/f/o/l/.vscode"}},
 	{"moved from where nobody looked", func(p *place) { p.write("o/l/d/e/r/.vscode/tasks.json", "{}") },
 		func(p *place) { p.rename("o/l/d/e/r", "moved") }, []string{"moved/.vscode"}},
+	{"names that are not UTF-8", func(p *place) { p.repo("b\xff\xfed"); p.write("b\xff\xfed/.vscode/x", "") },
+		func(p *place) { p.write("b\xff\xfed/.git/hooks/pre-commit", evilHook); p.write("c\xff/.idea/x", "") },
+		[]string{"b\xff\xfed/.git/hooks/pre-commit", "c\xff/.idea"}},
+	{"target of a hook that is a link", func(p *place) {
+		p.write("scripts/hook.sh", "#!/bin/sh\n")
+		p.link("../../scripts/hook.sh", ".git/hooks/pre-push")
+	},
+		func(p *place) { p.rename("scripts/hook.sh", "scripts/x"); p.write("scripts/hook.sh", evilHook) }, []string{"scripts/hook.sh"}},
+	{"pointer to what is no git folder yet", nil, func(p *place) { p.write("sub/g/x", ""); p.write("sub/.git", "gitdir: g\n") }, []string{"sub/.git"}},
 	{"start file of a home in a repository", func(p *place) {
 		p.write("dot/bashrc", "")
 		os.Symlink(p.path("dot/bashrc"), p.home+"/.bashrc")

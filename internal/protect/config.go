@@ -49,8 +49,7 @@ func (s *survey) readConfig(path string) *config {
 // harmlessIn judges a setting of a repository.
 func (s *survey) harmlessIn(r *repo, set setting) bool {
 	return harmless(set, func(worktree string) bool {
-		real, err := s.h.RealPath(absolute(r.path, worktree))
-		return err == nil && s.inRoots(real)
+		return s.inRoots(s.realOrMissing(absolute(r.path, worktree)))
 	})
 }
 
@@ -112,9 +111,7 @@ func (s *survey) targets() {
 func (s *survey) ownTop(r *repo) []string {
 	for _, set := range r.settings {
 		if set.name() == "core.worktree" {
-			if real, err := s.h.RealPath(absolute(r.path, set.value)); err == nil {
-				return []string{real}
-			}
+			return []string{s.realOrMissing(absolute(r.path, set.value))}
 		}
 	}
 	switch r.kind {

@@ -46,6 +46,7 @@ var daily = []struct {
 		p.git("lib", "add", ".")
 		p.git("lib", "commit", "-qm", "z")
 	}},
+	{"submodule add and remove", nil, func(p *place) { p.submodule(); p.git("", "rm", "-qf", "lib"); p.git("", "commit", "-qm", "no lib") }},
 	{"stash", nil, func(p *place) { p.write("a.txt", "dirty"); p.git("", "stash", "-q"); p.git("", "stash", "pop", "-q") }},
 	{"rebase", func(p *place) { p.diverge() }, func(p *place) { p.git("", "rebase", "-q", "main") }},
 	{"rebase that stops", func(p *place) {

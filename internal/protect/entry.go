@@ -164,3 +164,21 @@ func (s *survey) watchLinks(path, name string) {
 		path = filepath.Dir(path)
 	}
 }
+
+// realOrMissing gives the real path of what may be missing: the real path of what is
+// there, and the rest.
+func (s *survey) realOrMissing(path string) string {
+	real, err := s.h.RealPath(path)
+	for dir, rest := filepath.Clean(path), ""; err != nil; {
+		up := filepath.Dir(dir)
+		if up == dir {
+			return filepath.Clean(path)
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+		if real, err = s.h.RealPath(up); err == nil {
+			return filepath.Join(real, rest)
+		}
+		dir = up
+	}
+	return real
+}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
@@ -62,7 +61,7 @@ func Begin(h host.Host, stateDir string, f Found, meta Meta) (*Journal, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, op, meta.RunID, err)
 	}
-	data, err := json.Marshal(journalEntry{1, self, meta, f})
+	data, err := json.Marshal(journalEntry{1, self, Meta{meta.RunID, armour(meta.Workspace)}, f.mapped(armour)})
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, op, meta.RunID, err)
 	}
@@ -137,6 +136,7 @@ func readRecord(h host.Host, dir string, e fs.DirEntry) (r Record, alive bool, e
 	if err := json.Unmarshal(data, &j); err != nil || j.Version != 1 || !validRun(j.Meta.RunID) || j.Process.Boot == "" || j.Process.Start == "" {
 		return r, false, errors.New("it is not a journal that this version writes")
 	}
+	j.Meta.Workspace, j.Found = disarm(j.Meta.Workspace), j.Found.mapped(disarm)
 	for _, list := range [][]string{j.Found.Roots, j.Found.Homes} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) {
@@ -167,7 +167,7 @@ func (r Record) Adopt(h host.Host) (*Journal, error) {
 		return nil, fault.Wrap(fault.Internal, op, r.path, err)
 	}
 	dir := filepath.Dir(r.path)
-	data, err := json.Marshal(journalEntry{1, self, r.Meta, r.Found})
+	data, err := json.Marshal(journalEntry{1, self, Meta{r.RunID, armour(r.Workspace)}, r.Found.mapped(armour)})
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, op, r.path, err)
 	}

@@ -18,10 +18,10 @@ import (
 // reread sends what Scan found through the form that a journal has.
 func reread(t *testing.T, f Found) (g Found) {
 	t.Helper()
-	data, err := json.Marshal(f)
+	data, err := json.Marshal(f.mapped(armour))
 	must(t, err)
 	must(t, json.Unmarshal(data, &g))
-	return g
+	return g.mapped(disarm)
 }
 
 func TestJournal(t *testing.T) {

@@ -27,7 +27,7 @@ func runs(it Item) string {
 // configFile wants every setting to be harmless or to have been there before.
 func (c *checker) configFile(it, was Item) (string, bool) {
 	if it.cfg.err != nil {
-		return "it cannot be read as a git config: " + it.cfg.err.Error(), false
+		return "it cannot be read as a git config: " + reason(it.cfg.err), false
 	}
 	for _, set := range it.cfg.settings {
 		if !c.harmlessIn(it.repo, set) && !slices.Contains(was.Known, set.hash()) {
@@ -48,8 +48,12 @@ func (c *checker) pointer(it Item) (string, bool) {
 			return "", true
 		}
 	}
-	if _, why := linkedTree(c.h, it.Path); why != "" {
-		return "it names no git folder in the writable roots, and " + why, false
+	t, why := linkedTree(c.h, it.Path)
+	switch {
+	case why != "":
+		return "it names no git folder in the writable roots: " + why, false
+	case t.inside:
+		return "it names " + strconv.Quote(t.own) + ", which is no git folder", false
 	}
 	return "", true
 }
@@ -60,7 +64,7 @@ func (c *checker) commonFile(it Item) (string, bool) {
 	common := filepath.Dir(filepath.Dir(tree))
 	line, err := readLine(c.h, it.Path)
 	if err != nil {
-		return "it cannot be read: " + err.Error(), false
+		return "it cannot be read: " + reason(err), false
 	}
 	real, err := c.h.RealPath(absolute(tree, line))
 	if err != nil || real != common || filepath.Base(filepath.Dir(tree)) != "worktrees" {
@@ -78,14 +82,14 @@ func (c *checker) placeFile(it Item) (string, bool) {
 	tree := filepath.Dir(it.Path)
 	line, err := readLine(c.h, it.Path)
 	if err != nil {
-		return "it cannot be read: " + err.Error(), false
+		return "it cannot be read: " + reason(err), false
 	}
 	place := filepath.Clean(absolute(tree, line))
 	if filepath.Base(filepath.Dir(tree)) != "worktrees" || filepath.Base(place) != ".git" {
 		return "it is not the place of a worktree", false
 	}
-	if real, err := c.h.RealPath(filepath.Dir(place)); err == nil && c.inRoots(place) {
-		place = real
+	if c.inRoots(place) {
+		place = c.realOrMissing(place) // links in the roots may lead out
 	}
 	if c.inRoots(place) || within("/tmp", place) || within("/var/tmp", place) {
 		return "", true
@@ -97,7 +101,7 @@ func (c *checker) placeFile(it Item) (string, bool) {
 func (c *checker) todoFile(it, was Item) (string, bool) {
 	data, err := c.h.ReadFile(it.Path, configMax)
 	if err != nil {
-		return "it cannot be read: " + err.Error(), false
+		return "it cannot be read: " + reason(err), false
 	}
 	for _, line := range execLines(data) {
 		if !slices.Contains(was.Known, hashLine(line)) {

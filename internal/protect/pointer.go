@@ -2,6 +2,7 @@ package protect
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -44,4 +45,14 @@ func absolute(dir, name string) string {
 		return name
 	}
 	return join(dir, name)
+}
+
+// reason gives the cause of an error without the path, which comes from inside and
+// may hold anything.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
 }

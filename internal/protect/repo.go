@@ -160,6 +160,10 @@ func (s *survey) hooks(dir string, e fs.DirEntry, it Item) {
 func (s *survey) hookEntries(dir string, it Item) {
 	entries, _ := s.listInside(dir)
 	for _, h := range entries {
+		if h.Type()&fs.ModeSymlink != 0 {
+			s.follow(join(dir, h.Name()), Item{Name: it.Name}) // often to a file of the worktree
+			continue
+		}
 		if strings.HasSuffix(h.Name(), ".sample") || strings.HasSuffix(h.Name(), ".lock") || len(s.f.Covered) > 4*DefaultEntries {
 			continue
 		}

@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"

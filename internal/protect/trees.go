@@ -93,9 +93,5 @@ func (s *survey) farTree(path string) bool {
 	if err != nil {
 		return true
 	}
-	place = absolute(path, place)
-	if real, err := s.h.RealPath(filepath.Dir(place)); err == nil {
-		return !s.inRoots(real)
-	}
-	return !s.inRoots(filepath.Clean(place))
+	return !s.inRoots(s.realOrMissing(absolute(path, place)))
 }

@@ -78,7 +78,7 @@ func linkedTree(h host.Host, dotGit string) (t tree, why string) {
 	dir := filepath.Dir(dotGit)
 	name, err := readPointer(h, dotGit)
 	if err != nil {
-		return t, err.Error()
+		return t, reason(err)
 	}
 	if t.own, err = h.RealPath(absolute(dir, name)); err != nil {
 		return t, "the folder it names, " + strconv.Quote(name) + ", is not there"
@@ -122,7 +122,7 @@ func (t tree) confirm(h host.Host, dotGit string) string {
 func (t tree) owned(h host.Host, workspace string) string {
 	ws, err := h.Stat(workspace)
 	if err != nil {
-		return err.Error()
+		return reason(err)
 	}
 	for _, p := range []string{t.own, t.common} {
 		st, err := h.Stat(p)

@@ -93,3 +93,14 @@ func unnamed(h Hint) int {
 	}
 	return 0
 }
+
+// Denials gives what the command's messages tell of and the plan explains, when it
+// has ended; more says that there were others.
+func (s *Session) Denials() (out []report.Denial, more bool) {
+	<-s.done
+	if s.heard == nil {
+		return nil, false
+	}
+	s.heard.close()
+	return s.heard.denials(s.opt.Judge)
+}

@@ -5,7 +5,7 @@ import "bytes"
 // Sizes of what is kept of a stream.
 const (
 	maxLine = 8 << 10 // of a line; the newest bytes of a longer one
-	context = 512     // of the lines before: some programs say first what, and then why
+	aboveMax = 512     // of the lines before: some programs say first what, and then why
 )
 
 // scanner reads a stream of messages as it passes by. Text without a phrase costs a
@@ -13,47 +13,40 @@ const (
 // of bounded size.
 type scanner struct {
 	hints
-	buf  []byte // lines already seen, up to context, and the open line
+	buf  []byte // lines already seen, up to aboveMax, and the open line
 	open int    // where the open line begins in buf
 	cut  bool   // the open line began before buf does
 	done bool   // enough was seen
 }
 
-// write takes the next bytes.
+// write takes the next bytes. A short piece, and the end of an open line, go through
+// the buffer; whole lines of a long piece are looked at where they are.
 func (s *scanner) write(p []byte) {
-	if s.done {
-		return
-	}
-	// Close the open line, then look at the whole lines where they are.
-	n := len(p)
-	if n > maxLine {
-		n = bytes.IndexByte(p[:maxLine], '\n') + 1
-		if n == 0 {
-			n = maxLine
+	for len(p) > 0 && !s.done {
+		n := min(len(p), maxLine)
+		if len(p) > maxLine {
+			if s.open == len(s.buf) {
+				if last := bytes.LastIndexByte(p, '\n') + 1; last > 0 {
+					s.whole(p[:last])
+					p = p[last:]
+					continue
+				}
+			}
+			if i := bytes.IndexByte(p[:n], '\n'); i >= 0 {
+				n = i + 1
+			}
 		}
+		s.buf = append(s.buf, p[:n]...)
+		s.lines()
+		p = p[n:]
 	}
-	s.buf = append(s.buf, p[:n]...)
-	s.lines()
-	if p = p[n:]; len(p) == 0 {
-		return
-	}
-	last := bytes.LastIndexByte(p, '\n') + 1
-	if last == 0 || len(p)-last > maxLine { // longer than any line of interest
-		last = len(p) - maxLine
-		if last <= 0 {
-			s.buf = append(s.buf, p...)
-			s.lines()
-			return
-		}
-		s.cut = true
-	}
-	if last > 0 {
-		s.scan(p[:last], 0, s.cut && s.open == len(s.buf))
-		from := max(0, last-context)
-		s.buf = append(s.buf[:0], p[from:]...)
-		s.open = last - from
-	}
-	s.lines()
+}
+
+// whole looks at whole lines and keeps the last of them as context.
+func (s *scanner) whole(p []byte) {
+	s.scan(p, 0, false)
+	s.buf = append(s.buf[:0], p[max(0, len(p)-aboveMax):]...)
+	s.open = len(s.buf)
 }
 
 // lines looks at the lines of buf that are complete and drops what is too old.
@@ -72,7 +65,7 @@ func (s *scanner) lines() {
 		s.drop(s.open)
 		return
 	}
-	s.drop(max(0, s.open-context))
+	s.drop(max(0, s.open-aboveMax))
 }
 
 func (s *scanner) drop(n int) {
@@ -116,7 +109,7 @@ func (s *scanner) scan(p []byte, from int, cut bool) {
 		}
 		// A path whose beginning is lost would be another path.
 		if !(cut && begin == first) && begin > at-maxLine {
-			s.parse(p[begin:end], p[max(first-context, 0, begin-context):begin])
+			s.parse(p[begin:end], p[max(0, begin-aboveMax):begin])
 		}
 		from = end
 	}

@@ -24,6 +24,8 @@ type Options struct {
 	Grace   time.Duration // between TERM and KILL
 	Output  int64         // bytes kept of each stream; 0: all
 	Direct  bool          // no pid namespace: somebody may still hold the pipes
+	Cwd     string        // where relative paths in messages are taken from
+	Judge   Judge         // nil: the command's messages are not read (OBS-04)
 }
 
 // Session is a process and everything it owns.
@@ -35,6 +37,7 @@ type Session struct {
 	err   error
 	mu    sync.Mutex
 	cause report.Cause // why we ended it; "" when it ended by itself
+	heard *scanner     // the command's messages
 }
 
 // Start takes over a process. When ctx ends, the whole tree is ended: TERM
@@ -43,12 +46,15 @@ func Start(ctx context.Context, proc *launch.Process, opt Options) *Session {
 	s := &Session{proc: proc, opt: opt, done: make(chan struct{})}
 	out := newLimiter(opt.Stdout, opt.Output)
 	errw := newLimiter(opt.Stderr, opt.Output)
+	if opt.Judge != nil {
+		s.heard = &scanner{hints: hints{cwd: opt.Cwd}}
+	}
 	var copies sync.WaitGroup
 	if proc.TTY != nil {
-		copies.Go(func() { drain(out, proc.TTY) })
+		copies.Go(func() { drain(out, proc.TTY, s.heard) })
 	} else {
-		copies.Go(func() { drain(out, proc.Stdout) })
-		copies.Go(func() { drain(errw, proc.Stderr) })
+		copies.Go(func() { drain(out, proc.Stdout, nil) })
+		copies.Go(func() { drain(errw, proc.Stderr, s.heard) })
 	}
 	s.feed()
 	go s.watch(ctx)
@@ -57,13 +63,17 @@ func Start(ctx context.Context, proc *launch.Process, opt Options) *Session {
 }
 
 // drain copies until the last writer is gone. A reader that fails (the caller's
-// pipe is closed) must not stop the command's own writes from being taken.
-func drain(w *limiter, r *os.File) {
+// pipe is closed) must not stop the command's own writes from being taken. What the
+// limiter leaves out is heard too.
+func drain(w *limiter, r *os.File, heard *scanner) {
 	buf := make([]byte, 4<<10) // most commands say little; the buffer grows with those that do not
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
 			w.write(buf[:n])
+			if heard != nil {
+				heard.write(buf[:n])
+			}
 		}
 		if n == len(buf) && n < 64<<10 {
 			buf = make([]byte, 64<<10)
