@@ -6,6 +6,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -39,6 +40,7 @@ func (r *run) recover() {
 			continue // somebody else adopted it
 		}
 		r.quarantine(rec.Found, rec.RunID)
+		launch.RemoveGroup(r.host.Cgroup().Dirs, rec.RunID)
 		_ = j.End()
 	}
 }
@@ -51,7 +53,7 @@ func (r *run) guard(found protect.Found) error {
 		r.journal = nil
 	}
 	dir := stateDir(r.host)
-	if dir == "" || len(found.Roots) == 0 {
+	if dir == "" {
 		return nil
 	}
 	j, err := protect.Begin(r.host, dir, found, protect.Meta{RunID: r.report.ID, Workspace: r.report.Workspace})
@@ -64,14 +66,13 @@ func (r *run) guard(found protect.Found) error {
 
 // unguard looks for what the run planted and ends the watch.
 func (r *run) unguard() {
-	if len(r.found.Roots) == 0 {
-		return
+	if len(r.found.Roots) > 0 {
+		r.quarantine(r.found, r.report.ID)
 	}
-	r.quarantine(r.found, r.report.ID)
 	if r.journal != nil {
 		_ = r.journal.End()
 	}
-	r.found = protect.Found{}
+	r.found, r.journal = protect.Found{}, nil
 }
 
 // quarantine moves every new or changed protected entry to the state directory

@@ -119,6 +119,7 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.Limits.How.Group = r.report.ID
 		if err := r.guard(sp.Protected); err != nil {
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +26,7 @@ func joinCgroup(l plan.Limits, pid int) (*cgroup, error) {
 		return nil, nil
 	}
 	g := &cgroup{version: l.How.CgroupVer}
-	name := groupName()
+	name := groupPrefix + l.How.Group
 	settings := g.settings(l)
 	done := map[string]bool{}
 	for controller, base := range l.How.CgroupDir {
@@ -59,11 +58,17 @@ func joinCgroup(l plan.Limits, pid int) (*cgroup, error) {
 	return g, nil
 }
 
-// groupName carries who made the group, so that a later start can tell that its
-// maker is dead (FS-07).
-func groupName() string {
-	return fmt.Sprintf("qsandbox-%d-%012x", os.Getpid(), rand.Uint64()>>16)
+// RemoveGroup takes away what is left of a run's group after its launcher was
+// killed. The name comes from the run's own record, never from a pattern (FS-07).
+func RemoveGroup(dirs map[string]string, group string) {
+	g := &cgroup{}
+	for _, base := range dirs {
+		g.dirs = append(g.dirs, filepath.Join(base, groupPrefix+group))
+	}
+	g.remove()
 }
+
+const groupPrefix = "qsandbox-"
 
 // settings gives file, value, and "optional" per controller. The count of
 // processes is one more than asked: the init is in the group too.

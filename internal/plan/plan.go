@@ -107,6 +107,7 @@ type Mechanisms struct {
 	Data      bool              // RLIMIT_DATA
 	CgroupDir map[string]string // controller -> parent directory
 	CgroupVer int
+	Group     string // name of the group: the run's, so that the run's record leads to it after a crash (FS-07)
 }
 
 // Landlock is a ruleset in the words of internal/landlock.

@@ -94,13 +94,23 @@ func unnamed(h Hint) int {
 	return 0
 }
 
-// Denials gives what the command's messages tell of and the plan explains, when it
-// has ended; more says that there were others.
-func (s *Session) Denials() (out []report.Denial, more bool) {
-	<-s.done
-	if s.heard == nil {
-		return nil, false
+// denials is what came of the messages.
+type denials struct {
+	list []report.Denial
+	more bool
+}
+
+// judge asks about the messages, when the last of them is there.
+func (s *Session) judge() {
+	if s.heard != nil {
+		s.heard.close()
+		s.denials.list, s.denials.more = s.heard.denials(s.opt.Judge)
 	}
-	s.heard.close()
-	return s.heard.denials(s.opt.Judge)
+}
+
+// Denials waits for the end and gives what the command's messages tell of and the plan
+// explains; more says that there were others.
+func (s *Session) Denials() (list []report.Denial, more bool) {
+	<-s.done
+	return s.denials.list, s.denials.more
 }

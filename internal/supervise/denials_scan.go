@@ -4,7 +4,7 @@ import "bytes"
 
 // Sizes of what is kept of a stream.
 const (
-	maxLine = 8 << 10 // of a line; the newest bytes of a longer one
+	maxLine  = 8 << 10 // of a line; the newest bytes of a longer one
 	aboveMax = 512     // of the lines before: some programs say first what, and then why
 )
 

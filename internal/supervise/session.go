@@ -38,6 +38,7 @@ type Session struct {
 	mu    sync.Mutex
 	cause report.Cause // why we ended it; "" when it ended by itself
 	heard *scanner     // the command's messages
+	denials
 }
 
 // Start takes over a process. When ctx ends, the whole tree is ended: TERM
@@ -164,6 +165,7 @@ func (s *Session) finish(copies *sync.WaitGroup, out, errw *limiter) {
 	s.err = err
 	s.exit = s.settle(res)
 	s.exit.Truncated = out.cut() || errw.cut()
+	s.judge()
 }
 
 func (s *Session) closeStreams() {

@@ -32,9 +32,24 @@ func each(t *testing.T, list []Setup, f func(t *testing.T, s Setup)) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			NeedBackend(t, s.Backend)
+			if why := s.Unusable(); why != "" {
+				t.Skipf("%v does not start (TestEverySetupStarts tells): %s", s, why)
+			}
 			f(t, s)
 		})
 	}
 }
 
 func everywhere() []Setup { return append(append([]Setup{}, setups...), direct...) }
+
+// TestEverySetupStarts: where a backend works at all, it works in every mode.
+func TestEverySetupStarts(t *testing.T) {
+	for _, s := range everywhere() {
+		t.Run(s.String(), func(t *testing.T) {
+			NeedBackend(t, s.Backend)
+			if why := s.Unusable(); why != "" {
+				t.Error(why)
+			}
+		})
+	}
+}

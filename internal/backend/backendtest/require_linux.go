@@ -53,25 +53,31 @@ func NeedUser(t testing.TB) {
 // Long skips unless QSANDBOX_LONG=1.
 func Long() bool { return os.Getenv("QSANDBOX_LONG") == "1" }
 
-// probes remembers per backend why it cannot be used, "" when it can.
+// probes remembers per setup why it cannot be used, "" when it can.
 var probes sync.Map
 
 // NeedBackend skips when a backend cannot start anything on this machine.
 func NeedBackend(t testing.TB, b policy.Backend) {
 	t.Helper()
-	ask, _ := probes.LoadOrStore(b, sync.OnceValue(func() string {
+	if why := (Setup{b, policy.Compat}).Unusable(); why != "" {
+		Missing(t, b.String(), why)
+	}
+}
+
+// Unusable tells why nothing can be started in a setup, "" when it can. The
+// question is asked once.
+func (s Setup) Unusable() string {
+	ask, _ := probes.LoadOrStore(s, sync.OnceValue(func() string {
 		dir, err := os.MkdirTemp(base, "probe-")
 		if err != nil {
 			return err.Error()
 		}
 		defer os.RemoveAll(dir)
-		l := policy.Layer{Workspace: &dir, Backend: &b}
+		l := policy.Layer{Workspace: &dir, Backend: &s.Backend, Mode: &s.Mode}
 		if _, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: []string{"/bin/true"}}); err != nil {
 			return err.Error()
 		}
 		return ""
 	}))
-	if why := ask.(func() string)(); why != "" {
-		Missing(t, b.String(), why)
-	}
+	return ask.(func() string)()
 }

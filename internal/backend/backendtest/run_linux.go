@@ -75,7 +75,7 @@ type Result struct {
 func (r Result) OK() bool { return r.Err == nil && r.Exit != nil && r.Exit.Code == 0 }
 
 // callLimit ends a command that hangs, so that one bug does not stop them all.
-const callLimit = 60 * time.Second
+const callLimit = 20 * time.Second
 
 // Run runs a command in a place. Scripts see the variables of Place.Expand.
 func (s Setup) Run(t testing.TB, p *Place, c Call) Result {

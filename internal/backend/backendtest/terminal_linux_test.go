@@ -80,7 +80,7 @@ func TestTerminalResize(t *testing.T) {
 func TestJobControl(t *testing.T) {
 	each(t, everywhere(), func(t *testing.T, s Setup) {
 		out, r := onTerminal(t, s, []string{"/bin/bash", "--norc", "--noprofile", "-i"},
-			step{wait: "$ ", send: "PS1='P''>'\r"},
+			step{wait: "bash-", send: "PS1='P''>'\r"},
 			step{wait: "P>", send: "sleep 60\r"},
 			step{wait: "sleep 60\r\n", do: func(*qsandbox.Session) { time.Sleep(300 * time.Millisecond) }, send: "\x1a"},
 			step{wait: "Stopped", send: "bg; jobs; kill %1; wait; echo EN''D; exit 5\r"})
