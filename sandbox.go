@@ -66,6 +66,7 @@ func Start(ctx context.Context, req Request) (*Session, error) {
 // Wait waits for the end of the command and of everything it started.
 func (s *Session) Wait() (*report.Report, error) {
 	exit, err := s.inner.Wait()
+	s.run.heard(s.inner)
 	return s.run.complete(exit, err), err
 }
 
@@ -135,7 +136,9 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		inner := supervise.Start(ctx, proc, supervise.Options{
 			Stdin: req.Stdin, Stdout: req.Stdout, Stderr: req.Stderr,
 			Timeout: p.Limits.Timeout, Grace: p.Limits.Grace, Output: p.Limits.Output, Direct: p.Isolation.Direct,
+			Cwd: sp.Cwd, Judge: r.judge(sp),
 		})
+		r.viewed(sp, req.Terminal != nil)
 		return &Session{run: r, inner: inner}, nil
 	}
 	panic("unreachable")

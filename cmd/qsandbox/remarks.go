@@ -9,13 +9,11 @@ import (
 
 // remarks shows people what they must know: notices, what was refused, a limit, a
 // cut output.
-func remarks(rep *report.Report) {
+func remarks(rep *report.Report, verbose bool) {
 	for _, n := range rep.Notices {
 		remark(n.Text)
 	}
-	for _, d := range rep.Denials {
-		remark(denialText(d))
-	}
+	remarkDenials(rep, verbose)
 	if rep.Exit == nil {
 		return
 	}
@@ -36,12 +34,13 @@ func remark(text string) { fmt.Fprintln(os.Stderr, warnLine(text)) }
 
 // denialText is one refusal for people.
 func denialText(d report.Denial) string {
-	text := fmt.Sprintf("%s %q was not allowed: %s", d.Operation, d.Subject, d.Rule)
+	what := "was not allowed"
 	if !d.Certain {
-		text = fmt.Sprintf("%s %q may have been refused (a guess): %s", d.Operation, d.Subject, d.Rule)
+		what = "was likely denied"
 	}
+	text := fmt.Sprintf("%s %q %s (rule: %s", d.Operation, d.Subject, what, d.Rule)
 	if d.Remedy != "" {
-		text += " (" + d.Remedy + ")"
+		text += "; " + d.Remedy
 	}
-	return text
+	return text + ")"
 }

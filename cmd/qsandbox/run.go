@@ -27,6 +27,8 @@ type runFlags struct {
 	tty    bool
 	report string
 	json   bool
+
+	verbose bool
 }
 
 func newRun() *cobra.Command {
@@ -54,6 +56,7 @@ given to qsandbox, or --stdin or --tty.`,
 	fl.BoolVarP(&f.tty, "tty", "t", false, "give the command a terminal of its own")
 	fl.StringVar(&f.report, "report", "", "write the report as JSON to `FILE`")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object with report and output instead of streaming")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show everything that was probably denied, also when stderr is no terminal")
 	return cmd
 }
 
@@ -76,7 +79,7 @@ func run(cmd *cobra.Command, f *runFlags, args []string) error {
 			err = werr
 		}
 	} else {
-		remarks(rep)
+		remarks(rep, f.verbose)
 	}
 	switch {
 	case err != nil && f.json:

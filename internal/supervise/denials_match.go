@@ -15,7 +15,9 @@ const (
 )
 
 // phrases are what the usual programs print, in lower case: strerror(3) in English,
-// names of errno, and what resolvers say. All have at least window bytes.
+// names of errno, and what resolvers say. All have at least window bytes: a name of
+// errno counts only with what stands next to it, else the search would be slower for
+// the sake of output that nearly always has the words too.
 var phrases = []struct {
 	text string
 	class
@@ -26,9 +28,12 @@ var phrases = []struct {
 	{"invalid cross-device link", readOnly},
 	{"operation not permitted", forbid},
 	{"device or resource busy", busy},
-	{"eacces", denied},
-	{"erofs", readOnly},
-	{"eperm", forbid},
+	{"eacces:", denied},
+	{"erofs: ", readOnly},
+	{"eperm: ", forbid},
+	{"unix.eacces", denied}, // OCaml
+	{"unix.erofs", readOnly},
+	{"unix.eperm", forbid},
 	{"no such file or directory", missing},
 	{" resolve ", network},
 	{"failure resolving", network},
@@ -44,19 +49,27 @@ var phrases = []struct {
 }
 
 const (
-	window = 5 // bytes of every phrase that are looked for: the shortest phrase
+	window = 7 // bytes of every phrase that are looked for: the shortest phrase
 	block  = 2
 )
 
 // matcher finds phrases the way of Wu and Manber: two bytes at the end of the window
-// say how far the window can move, and most of the text is never looked at. Case is
-// ignored by looking at five bits of a byte (all that tells letters apart).
+// say how far the window can move, and most of the text is never looked at.
 type matcher struct {
-	shift  [1 << 10]uint8
-	ending [1 << 10][]string // phrases whose first window bytes end with this block
+	shift  [1 << 12]uint8
+	ending [1 << 12][]string // phrases whose first window bytes end with this block
 }
 
-func hash(a, b byte) uint { return uint(a&31)<<5 | uint(b&31) }
+// hash takes six bits of each byte.
+func hash(a, b byte) uint { return uint(a&63)<<6 | uint(b&63) }
+
+// bothCases gives the ways in which a letter is written.
+func bothCases(c byte) []byte {
+	if 'a' <= c && c <= 'z' {
+		return []byte{c, c &^ 0x20}
+	}
+	return []byte{c}
+}
 
 // words is made when the first message arrives: a start must not pay for it.
 var words = sync.OnceValue(func() *matcher {
@@ -66,14 +79,25 @@ var words = sync.OnceValue(func() *matcher {
 	}
 	for _, p := range phrases {
 		for i := 0; i+block <= window; i++ {
-			h := hash(p.text[i], p.text[i+1])
-			m.shift[h] = min(m.shift[h], uint8(window-block-i))
+			m.learn(p.text, i)
 		}
-		h := hash(p.text[window-2], p.text[window-1])
-		m.ending[h] = append(m.ending[h], p.text)
 	}
 	return m
 })
+
+// learn enters the block of a phrase that begins at i.
+func (m *matcher) learn(text string, i int) {
+	left := uint8(window - block - i)
+	for _, a := range bothCases(text[i]) {
+		for _, b := range bothCases(text[i+1]) {
+			h := hash(a, b)
+			m.shift[h] = min(m.shift[h], left)
+			if left == 0 {
+				m.ending[h] = append(m.ending[h], text)
+			}
+		}
+	}
+}
 
 // find gives the place of the first phrase at or after from, or -1.
 func (m *matcher) find(p []byte, from int) int {

@@ -15,7 +15,7 @@ func (h *hints) parse(line, before []byte) {
 	at, phrase, c := firstPhrase(lower)
 	switch {
 	case at < 0:
-	case c == network:
+	case c == network || strings.Contains(lower, "unix:///"):
 		h.addHost(text, lower)
 	default:
 		m := message{text: text, lower: lower, at: at, end: at + phrase, class: c}
@@ -133,6 +133,9 @@ func (m message) ahead(h *hints) bool {
 	for n := len(parts) - 1; n >= 0 && n > len(parts)-4; n-- {
 		verb, paths := bare(parts[n], n == len(parts)-1)
 		verbs += " " + verb
+		if n > 0 && strings.HasPrefix(parts[n-1], "exec") {
+			verbs += " exec"
+		}
 		found := false
 		for _, p := range paths {
 			found = m.add(h, verbs, p) || found

@@ -24,7 +24,7 @@ type scanner struct {
 func (s *scanner) write(p []byte) {
 	for len(p) > 0 && !s.done {
 		n := min(len(p), maxLine)
-		if len(p) > maxLine {
+		if len(p) > aboveMax {
 			if s.open == len(s.buf) {
 				if last := bytes.LastIndexByte(p, '\n') + 1; last > 0 {
 					s.whole(p[:last])
@@ -65,7 +65,9 @@ func (s *scanner) lines() {
 		s.drop(s.open)
 		return
 	}
-	s.drop(max(0, s.open-aboveMax))
+	if s.open > 8*aboveMax {
+		s.drop(s.open - aboveMax)
+	}
 }
 
 func (s *scanner) drop(n int) {

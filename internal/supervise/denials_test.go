@@ -152,7 +152,7 @@ func TestMessagesInPieces(t *testing.T) {
 		all.WriteString("some other line of output that says nothing\n" + m.text + "\n")
 	}
 	want := heardIn(all.String())
-	if len(want) < 60 {
+	if len(want) < 50 {
 		t.Fatalf("only %d heard", len(want))
 	}
 	r := rand.New(rand.NewPCG(1, 2))

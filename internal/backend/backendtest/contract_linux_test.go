@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -76,14 +77,31 @@ func (c pair) prepare(t *testing.T, p *Place) {
 	}
 }
 
+// Exit codes of the script that tries both sides in one start.
+const (
+	notDenied  = 90
+	notAllowed = 91
+)
+
 func (c pair) check(t *testing.T, s Setup) {
 	p := NewPlace(t)
 	c.prepare(t, p)
+	script := ""
 	if c.deny != "" {
-		s.MustFail(t, p, Call{Policy: c.policy, Script: c.deny})
+		script = fmt.Sprintf("if (\n%s\n); then exit %d; fi\n", c.deny, notDenied)
 	}
 	if c.allow != "" {
-		s.Must(t, p, Call{Policy: c.policy, Script: c.allow})
+		script += fmt.Sprintf("(\n%s\n) || exit %d\n", c.allow, notAllowed)
+	}
+	r := s.Run(t, p, Call{Policy: c.policy, Script: script + "exit 0"})
+	switch {
+	case r.OK():
+	case r.Err == nil && r.Exit.Code == notDenied:
+		t.Errorf("NOT DENIED: this should be refused, but it worked\n%s\n%s", c.deny, r.Describe())
+	case r.Err == nil && r.Exit.Code == notAllowed:
+		t.Errorf("NOT ALLOWED: this should work\n%s\n%s", c.allow, r.Describe())
+	default:
+		t.Errorf("%s\n%s", script, r.Describe())
 	}
 	if out, err := p.tryHost("[ \"$(cat $OUT/secret.txt)\" = " + Secret + " ] && " + orTrue(c.after)); err != nil {
 		t.Errorf("afterwards, on the host: %v\n%s\n%s", err, c.after, out)

@@ -73,7 +73,7 @@ func (s Setup) Unusable() string {
 			return err.Error()
 		}
 		defer os.RemoveAll(dir)
-		l := policy.Layer{Workspace: &dir, Backend: &s.Backend, Mode: &s.Mode}
+		l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}, Workspace: &dir, Backend: &s.Backend, Mode: &s.Mode}
 		if _, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: []string{"/bin/true"}}); err != nil {
 			return err.Error()
 		}

@@ -43,7 +43,7 @@ func play(text string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
 	}
-	l := policy.Layer{Workspace: &r.Workspace, Backend: &r.Backend, Mode: &r.Mode}
+	l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}, Workspace: &r.Workspace, Backend: &r.Backend, Mode: &r.Mode}
 	rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: r.Command, Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -18,6 +18,8 @@ var rules = []pair{
 		deny: `cat "$OUT/a/x"`, allow: `cat "$OUT/secret.txt"`}),
 	{req: "FS-02", name: "read-only inside the workspace", policy: Policy{DenyWrite: []string{"sub"}}, deny: `echo y > "$WS/sub/y"`, allow: `cat "$WS/sub/deep/file.txt" && echo y > "$WS/y"`},
 	{req: "FS-02", name: "a read-only file inside the workspace", policy: Policy{DenyWrite: []string{"own.txt"}}, deny: `echo y > "$WS/own.txt"`, allow: `cat "$WS/own.txt" && echo y > "$WS/y"`, after: `[ "$(cat "$WS/own.txt")" = own ]`},
+	compat(pair{req: "FS-02", name: "read-only inside the workspace beside a writable sibling of a longer name", policy: Policy{Writable: []string{"$WS-other"}, DenyWrite: []string{"sub"}}, setup: `mkdir "$WS-other"`,
+		deny: `echo y > "$WS/sub/y"`, allow: `echo y > "$WS-other/y"`, after: `[ ! -e "$WS/sub/y" ]`}),
 	{req: "FS-02", name: "a read-only file cannot be replaced", policy: Policy{DenyWrite: []string{"own.txt"}}, deny: `echo y > "$WS/y" && mv -f "$WS/y" "$WS/own.txt"`, allow: `cat "$WS/own.txt"`, after: `[ "$(cat "$WS/own.txt")" = own ]`},
 	{req: "FS-02", name: "a read-only file cannot be replaced by moving its directory", policy: Policy{DenyWrite: []string{"sub/deep/file.txt"}},
 		deny:  `mv "$WS/sub" "$WS/sub2" && mkdir -p "$WS/sub/deep" && echo y > "$WS/sub/deep/file.txt"`,

@@ -79,7 +79,7 @@ func makeUser() error {
 	if exec.Command("id", "-u", UserName).Run() == nil {
 		return nil
 	}
-	msg, err := exec.Command("useradd", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/sh", UserName).CombinedOutput()
+	msg, err := exec.Command("useradd", "--create-home", "--home-dir", "/var/lib/"+UserName, "--shell", "/bin/sh", UserName).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("useradd: %w: %s", err, msg)
 	}
