@@ -2,36 +2,24 @@ package qsandbox
 
 import (
 	"fmt"
-	"path/filepath"
+	"os"
 
 	"github.com/qiming-sandbox/qsandbox/internal/event"
-	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/internal/protect"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
-
-// stateDir is where journals and quarantine live: $XDG_STATE_HOME/qsandbox, else
-// ~/.local/state/qsandbox of the launcher's own account, where no policy can
-// make it writable from inside.
-func stateDir(h host.Host) string {
-	if v := h.Getenv("XDG_STATE_HOME"); filepath.IsAbs(v) {
-		return filepath.Join(v, "qsandbox")
-	}
-	home := h.User.Home
-	if !filepath.IsAbs(home) {
-		return ""
-	}
-	return filepath.Join(home, ".local", "state", "qsandbox")
-}
 
 // recover looks at runs whose launcher was killed: what they planted is moved
 // away before anything else starts (FS-04, FS-07).
 func (r *run) recover() {
-	dir := stateDir(r.host)
+	dir := spec.StateRoot(r.host)
 	if dir == "" {
 		return
 	}
+	// Made now, so that it can be hidden when it lies in a writable root.
+	_ = os.MkdirAll(dir, 0o700)
 	records, notices := protect.Pending(r.host, dir)
 	r.report.Notices = append(r.report.Notices, notices...)
 	for _, rec := range records {
@@ -52,7 +40,7 @@ func (r *run) guard(found protect.Found) error {
 		_ = r.journal.End()
 		r.journal = nil
 	}
-	dir := stateDir(r.host)
+	dir := spec.StateRoot(r.host)
 	if dir == "" {
 		return nil
 	}
@@ -81,7 +69,7 @@ func (r *run) quarantine(found protect.Found, id string) {
 	for _, v := range protect.Check(r.host, found) {
 		d := report.Denial{Operation: "write", Subject: v.Path, Rule: "protected: " + v.Name, Certain: true, Remedy: v.Why}
 		if v.Move {
-			m, err := protect.Quarantine(v, stateDir(r.host), id)
+			m, err := protect.Quarantine(v, spec.StateRoot(r.host), id)
 			if err != nil {
 				d.Remedy = fmt.Sprintf("%s; it could NOT be moved away: %v; look at it before you use git or a shell there", v.Why, err)
 			} else {

@@ -26,6 +26,9 @@ type run struct {
 	found    protect.Found
 	journal  *protect.Journal
 	told     bool // sandbox:unavailable was emitted for this resolution
+	audit    *event.Log
+	auditErr error // the first failure to write it
+	warned   bool  // permissive:used was emitted
 }
 
 func newRun(req Request) *run {
@@ -36,10 +39,6 @@ func newRun(req Request) *run {
 		Platform: h.GOOS + "/" + h.GOARCH, Command: req.Command,
 		Trace: []report.Trace{}, Enforcement: []report.Enforcement{}, Notices: []report.Notice{}, Denials: []report.Denial{},
 	}}
-}
-
-func (r *run) emit(name event.Name, fields map[string]string) {
-	r.sink(event.Event{Version: 1, Time: time.Now(), Name: name, Run: r.report.ID, Backend: r.report.Backend, Mode: r.report.Mode, Fields: fields})
 }
 
 // bound notes what the policy became on this host.
@@ -69,9 +68,6 @@ func (r *run) chosen(c backend.Choice, p *plan.Plan) {
 
 // started emits what must be known before the command does anything.
 func (r *run) started() {
-	if r.report.Mode == policy.Permissive.String() {
-		r.emit(event.PermissiveUsed, map[string]string{"workspace": r.report.Workspace})
-	}
 	r.emit(event.ExecuteStart, map[string]string{"program": filepath.Base(r.report.Command[0]), "workspace": r.report.Workspace})
 }
 
@@ -83,7 +79,8 @@ func (r *run) complete(exit report.Exit, err error) *report.Report {
 		return r.fail(err)
 	}
 	r.report.Exit = &exit
-	r.emit(event.ExecuteComplete, map[string]string{"cause": string(exit.Cause)})
+	r.emit(event.ExecuteComplete, r.settled(exit))
+	r.unrecorded()
 	return r.report
 }
 
@@ -93,5 +90,6 @@ func (r *run) fail(err error) *report.Report {
 	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
 	r.report.Error = &report.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}
 	r.emit(event.ExecuteError, map[string]string{"code": r.report.Error.Code})
+	r.unrecorded()
 	return r.report
 }

@@ -88,6 +88,7 @@ const attempts = 4
 
 func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 	r := newRun(req)
+	r.record()
 	r.recover()
 	for i := range attempts {
 		s, err := r.attempt(ctx, req)
@@ -122,6 +123,9 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		}
 		p.Limits.How.Group = r.report.ID
 		if err := r.guard(sp.Protected); err != nil {
+			return nil, err
+		}
+		if err := r.permissive(); err != nil {
 			return nil, err
 		}
 		proc, err := launch.Start(ctx, p, launchOptions(req))

@@ -14,14 +14,19 @@ import (
 // SECURITY: no link is followed as the last part, a FIFO does not block, and the
 // type is checked on the descriptor (FS-10).
 type outside struct {
-	base   string
-	dir    *os.File // the directory as it was before the command ran
+	base string
+	//lint:ignore U1000 Windows opens by path
+	dir *os.File // the directory as it was before the command ran
+	//lint:ignore U1000 Windows has no such paths
 	stream *os.File // one of the caller's own descriptors instead
-	links  []string // directories that hold the links on the way to dir
+	//lint:ignore U1000 Windows opens by path
+	links []string // directories that hold the links on the way to dir
 }
 
 // stream gives the caller's own descriptor behind a path such as /dev/stdout or
 // the /dev/fd/63 of a shell's >(…); nil for any other path.
+//
+//lint:ignore U1000 Windows has no such paths
 func stream(path string) *os.File {
 	switch path {
 	case "/dev/stdout":

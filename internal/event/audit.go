@@ -56,12 +56,17 @@ func Audit(path string) *Log {
 // know uses Audit.
 func AuditLog(path string) (Sink, error) {
 	l := Audit(path)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.open(); err != nil {
+	if err := l.Open(); err != nil {
 		return nil, err
 	}
 	return func(e Event) { _ = l.Write(e) }, nil
+}
+
+// Open makes sure that the log can be written, and makes it when it is missing.
+func (l *Log) Open() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open()
 }
 
 // Write writes one event.

@@ -84,7 +84,7 @@ func TestAuditIsPrivate(t *testing.T) {
 	if got := lines(t, path); len(got) != 1 || got[0].Run != "a" || got[0].Fields["program"] != "make" {
 		t.Errorf("%+v", got)
 	}
-	if Audit(path) != Audit(path) {
+	if first, second := Audit(path), Audit(path); first != second {
 		t.Error("a log is opened twice in one process")
 	}
 }

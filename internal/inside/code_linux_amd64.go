@@ -7,6 +7,8 @@ import (
 )
 
 // initCode is the machine code of the init, see init_linux_amd64.s. It is never called: only its bytes are used.
+//
+//lint:ignore U1000 the assembler needs the declaration
 func initCode()
 
 // initAddress returns where initCode is. The assembler knows; a Go func value would lead to an ABI wrapper.

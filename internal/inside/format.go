@@ -62,9 +62,6 @@ const (
 	pseudoJump    = pseudoFirst + 2 // the following instructions, as many as its skip says, are left out
 )
 
-// errStale (ESTALE) is the result of a comparison that failed: what was looked at outside is no longer what is there.
-const errStale = 116
-
 // Program names one of the three lists of calls in a blob.
 type Program int
 

@@ -131,3 +131,6 @@ func (m *memory) call(nr uintptr, flags uint32, a *[6]uintptr) (uintptr, unix.Er
 		}
 	}
 }
+
+// errStale (ESTALE) is the result of a comparison that failed: what was looked at outside is no longer what is there.
+const errStale = 116

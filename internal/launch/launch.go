@@ -10,13 +10,9 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/qiming-sandbox/qsandbox/internal/inside"
 )
-
-// startLimit bounds the time from the first process to the command (LNX-12).
-const startLimit = 30 * time.Second
 
 // Options are what a launch needs beside the plan.
 type Options struct {
@@ -35,6 +31,7 @@ type Process struct {
 
 	PID int // of the init, on the host
 
+	//lint:ignore U1000 some systems have no launcher yet
 	sys sysProcess
 }
 

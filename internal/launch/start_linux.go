@@ -18,6 +18,9 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 )
 
+// startLimit bounds the time from the first process to the command (LNX-12).
+const startLimit = 30 * time.Second
+
 // sysProcess is the Linux part of a Process.
 type sysProcess struct {
 	outer   int // what we started: bwrap, the stage, or the init itself

@@ -35,7 +35,6 @@ type level struct {
 	path   string
 	access spec.Access
 	fresh  bool // a file system of ours: places to mount on must be made
-	seal   bool // to be made read-only at the end
 }
 
 type mounter struct {

@@ -99,6 +99,8 @@ func (p *place) scan(allow ...string) Found {
 }
 
 // actions gives the items as "action path" relative to the workspace.
+//
+//lint:ignore U1000 its tests need Linux
 func (p *place) actions(f Found) string {
 	var out []string
 	for _, it := range f.Items {
@@ -109,6 +111,8 @@ func (p *place) actions(f Found) string {
 }
 
 // moves gives what is to be moved, relative to the workspace.
+//
+//lint:ignore U1000 its tests need Linux
 func (p *place) moves(list []Violation) []string {
 	var out []string
 	for _, v := range list {

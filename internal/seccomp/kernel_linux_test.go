@@ -30,8 +30,7 @@ const (
 // in returns the pointer to a string as a number. The child starts anew, so the
 // strings live in its own memory: they are written to a file that it maps.
 type memory struct {
-	buf  []byte
-	base uintptr
+	buf []byte
 }
 
 // at is where the memory is mapped in the child: the parent picks the address.

@@ -47,3 +47,16 @@ func CacheName(workspace string) string {
 	}
 	return filepath.Join(append(parts, name)...)
 }
+
+// StateRoot is where the launcher keeps its journals, quarantine and audit log:
+// $XDG_STATE_HOME/qsandbox, else ~/.local/state/qsandbox of its own account. ""
+// where there is no such place.
+func StateRoot(h host.Host) string {
+	if v := h.Getenv("XDG_STATE_HOME"); filepath.IsAbs(v) {
+		return filepath.Join(v, "qsandbox")
+	}
+	if home := h.User.Home; filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "qsandbox")
+	}
+	return ""
+}

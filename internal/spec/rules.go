@@ -16,6 +16,10 @@ func (b *binder) credentials() error {
 		return nil
 	}
 	there := newFolders()
+	if dir := StateRoot(b.h); dir != "" && b.h.Exists(dir) {
+		// SECURITY: the command must not touch the records that undo what it plants.
+		b.addDeny(dir, "records of the launcher")
+	}
 	for _, home := range b.homes {
 		there.list(b.h, home)
 	}

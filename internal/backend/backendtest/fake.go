@@ -23,6 +23,7 @@ func (m Machine) Host() host.Host {
 		GOOS: "linux", GOARCH: "amd64", User: host.User{UID: 1000, GID: 1000, Groups: []int{1000}, Name: "dev", Home: "/home/dev", Shell: "/bin/sh"},
 		Environ: func() []string { return []string{"HOME=/home/dev", "PATH=/usr/bin:/bin"} },
 		Getwd:   func() (string, error) { return "/home/dev/ws", nil },
+		Exists:  func(p string) bool { _, err := m.lstat(p); return err == nil },
 		Lstat:   m.lstat, Stat: m.stat, Readlink: m.readlink, RealPath: m.realPath, ReadDir: m.readDir,
 		ReadFile: func(p string, _ int) ([]byte, error) {
 			return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
@@ -68,7 +69,7 @@ func (m Machine) at(p string) (string, bool) {
 	return "", false
 }
 
-// realPath follows links; without last, not that of the last part.
+// walk follows links; without last, not that of the last part.
 func (m Machine) walk(p string, last bool) (string, error) {
 	parts := strings.Split(strings.Trim(path.Clean(p), "/"), "/")
 	cur := "/"
