@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build test check unit bench fuzz demo install-tools clean
+.PHONY: build test check unit bench fuzz demo install clean
 
 build: $(BIN)
 
@@ -16,12 +16,12 @@ $(BIN): $(SOURCES) go.mod go.sum
 
 # Passes the tests: installs what they need (when it may), checks the code for
 # every system, runs everything.
-test: install-tools check unit
+test: install check unit
 
 # Packages of the system that the tests use; without root nothing is installed
 # and the tests that need them say so.
-install-tools:
-	@scripts/install-tools
+install:
+	@scripts/install
 
 # Static checks for all systems, from any of them.
 check:

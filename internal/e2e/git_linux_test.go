@@ -17,14 +17,14 @@ git switch -q other; echo three > c.txt; git add .; git commit -qm third
 git switch -q main; git merge -q other -m merged; git log --oneline | wc -l
 git stash list; echo x >> a.txt; git stash -q; git stash pop -q; git checkout -q -- a.txt
 git tag v1; git rebase -q HEAD~1 || true; git gc -q; git status --porcelain; git diff HEAD~1 --stat`,
-		after: `git fsck -q; [ "$(git rev-parse v1)" ]; [ -z "$(git status --porcelain)" ]`}.run(t)
+		after: `git fsck --no-progress; [ "$(git rev-parse v1)" ]; [ -z "$(git status --porcelain)" ]`}.run(t)
 }
 
 func TestGitNewRepositoryInside(t *testing.T) {
 	job{needs: []string{"git"}, modes: compat, script: `
 mkdir r; cd r; git -c init.defaultBranch=main init -q; echo x > f; git add f
 git -c user.name=t -c user.email=t@e commit -qm x; git clone -q . ../clone; cd ../clone; git log --oneline | grep -q x`,
-		after: `git -C clone fsck -q`}.run(t)
+		after: `git -C clone fsck --no-progress`}.run(t)
 }
 
 // TestGitWorktree: FS-08, a commit in a linked worktree writes to the main

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox/internal/backend/backendtest"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -41,7 +42,7 @@ func (j job) run(t *testing.T) {
 			backendtest.NeedBackend(t, s.Backend)
 			p := backendtest.NewPlace(t)
 			p.Host(t, "rm -rf own.txt sub\n"+j.setup)
-			s.Must(t, p, backendtest.Call{Policy: j.policy, Env: j.env, Script: "set -e\n" + j.script})
+			s.Must(t, p, backendtest.Call{Policy: j.policy, Env: j.env, Script: "set -e\n" + j.script, Limit: 4 * time.Minute})
 			if j.after != "" {
 				p.Host(t, j.after)
 			}

@@ -21,6 +21,7 @@ var arrows = map[string]string{
 	"internal/seccomp":       "",
 	"internal/landlock":      "",
 	"internal/inside":        "",
+	"internal/guard":         "policy",
 	"internal/spec":          "policy report fault",
 	"internal/plan":          "internal/spec",
 	"internal/backend":       "internal/plan internal/host",
@@ -73,7 +74,9 @@ const adrArrows = "docs/adr/0011-arrows.md"
 // helpers are packages for tests alone; nothing but tests may import them, and
 // they look at the product from outside.
 var helpers = map[string]string{
-	"internal/backend/backendtest": ". policy report fault internal/host internal/event",
+	"internal/backend/backendtest": ". policy report fault internal/host internal/event internal/spec internal/plan internal/backend",
+	"internal/bench":               ". policy",
+	"internal/e2e":                 ". policy report internal/backend/backendtest",
 	"internal/repo":                "fault",
 }
 
@@ -83,7 +86,7 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0003-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/backend/backendtest cmd/qsandbox"},
+		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},
 	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 

@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"testing"
@@ -61,7 +62,8 @@ type Call struct {
 	Context  context.Context
 	Started  func(*qsandbox.Session)
 	Events   func(event.Event)
-	Stdout   io.Writer // instead of Result.Out
+	Stdout   io.Writer     // instead of Result.Out
+	Limit    time.Duration // instead of callLimit
 }
 
 // Result is what came of it.
@@ -75,7 +77,7 @@ type Result struct {
 func (r Result) OK() bool { return r.Err == nil && r.Exit != nil && r.Exit.Code == 0 }
 
 // callLimit ends a command that hangs, so that one bug does not stop them all.
-const callLimit = 20 * time.Second
+const callLimit = 60 * time.Second
 
 // Run runs a command in a place. Scripts see the variables of Place.Expand.
 func (s Setup) Run(t testing.TB, p *Place, c Call) Result {
@@ -85,7 +87,7 @@ func (s Setup) Run(t testing.TB, p *Place, c Call) Result {
 	if ctx == nil {
 		ctx = t.Context()
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Limit, callLimit))
 	defer cancel()
 	env := p.vars()
 	env["EXPECT_HOME"] = env["HOME"]
