@@ -24,7 +24,7 @@ func (r *run) recover() {
 	r.report.Notices = append(r.report.Notices, notices...)
 	for _, rec := range records {
 		j, err := rec.Adopt(r.host)
-		if err != nil {
+		if err != nil || j == nil {
 			continue // somebody else adopted it
 		}
 		r.quarantine(rec.Found, rec.RunID)

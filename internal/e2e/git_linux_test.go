@@ -56,7 +56,7 @@ cd r; git worktree add -q ../wt other; cd ../wt; echo x > n; git add n; git comm
 
 func TestGitSubmodule(t *testing.T) {
 	job{needs: []string{"git"}, modes: compat, setup: `mkdir -p lib; cd lib; ` + gitInit + `cd ..; mkdir app; cd app; ` + gitInit + `
-git -c protocol.file.allow=always submodule add -q ../lib lib; git commit -qm sub`, script: `
+git -c protocol.file.allow=always submodule add -q ../lib lib; git commit -qm sub; cd lib; git config user.email t@example.invalid; git config user.name t`, script: `
 cd app/lib; echo y > y; git add y; git commit -qm 'in the submodule'; cd ..; git add lib; git commit -qm bump; git submodule status`,
 		after: `[ "$(git -C app rev-list --count HEAD)" = 3 ]; [ "$(git -C app/lib rev-list --count HEAD)" = 2 ]`}.run(t)
 }

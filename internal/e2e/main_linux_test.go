@@ -22,6 +22,15 @@ var (
 	all    = append(append([]backendtest.Setup{}, compat...), strict...)
 )
 
+// slow gives the backends for what builds a standard library from nothing: one
+// in the ordinary run, both in the long one.
+func slow() []backendtest.Setup {
+	if backendtest.Long() {
+		return compat
+	}
+	return compat[:1]
+}
+
 // job is something that people do with a program.
 type job struct {
 	needs  []string

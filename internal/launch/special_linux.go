@@ -29,7 +29,8 @@ func (s *setup) dev(m plan.Mount) {
 		// SECURITY: these mounts allow devices, everything else does not.
 		s.openTree("open /dev/"+n, inside.Int(unix.AT_FDCWD), "/dev/"+n, 0, s.tree).Tolerate(uintptr(unix.ENOENT)).SkipOnError(5)
 		s.touch(d + n) // two calls
-		s.setattr("protect /dev/"+n, inside.FromSlot(s.tree), "", unix.AT_EMPTY_PATH, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+		// Read-only keeps root from changing the host's node; it can be written to all the same.
+		s.setattr("protect /dev/"+n, inside.FromSlot(s.tree), "", unix.AT_EMPTY_PATH, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC|unix.MOUNT_ATTR_RDONLY)
 		s.call("mount /dev/"+n, unix.SYS_MOVE_MOUNT, inside.FromSlot(s.tree), inside.Str(""), inside.FromSlot(s.root), inside.Str(d+n), inside.Imm(unix.MOVE_MOUNT_F_EMPTY_PATH))
 		s.close(s.tree)
 	}

@@ -63,7 +63,7 @@ func (m *mounter) ordered() []spec.Rule {
 	for _, r := range byPath {
 		out = append(out, r)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	sort.Slice(out, func(i, j int) bool { return spec.PathLess(out[i].Path, out[j].Path) })
 	for _, l := range links {
 		m.list = append(m.list, Mount{Kind: Symlink, Dst: l.Given, Target: l.Path, Origin: l.Origin})
 	}

@@ -82,8 +82,8 @@ var helpers = map[string]string{
 
 // libraries says who may import which module of others. Each has an ADR.
 var libraries = map[string]struct{ adr, packages string }{
-	"github.com/spf13/cobra":      {"docs/adr/0003-cobra.md", "cmd/qsandbox"},
-	"github.com/spf13/pflag":      {"docs/adr/0003-cobra.md", "cmd/qsandbox"},
+	"github.com/spf13/cobra":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
+	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
 		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},

@@ -48,9 +48,6 @@ func files(t testing.TB, endings ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) == 0 {
-		t.Fatalf("no files that end in %q", endings)
-	}
 	return out
 }
 

@@ -46,6 +46,7 @@ type binder struct {
 	homes    []string        // home directories whose credentials are hidden
 	best     map[string]Rule // the winning rule per path
 	roots    []Rule          // writable roots, the workspace first
+	given    []string        // directories for which "**/" patterns hold: the roots, and what strict made read-only
 	limits   []Rule          // rules that only take writing away: denyWrite and protected names
 	gitRoots []string        // of a linked worktree
 }
@@ -60,7 +61,7 @@ func (b *binder) bind() (*Spec, error) {
 	}
 	for _, step := range []func() error{
 		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.worktree, b.cache, b.credentials,
-		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.system, b.environment, b.command,
+		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.environment, b.system, b.command,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -122,7 +123,7 @@ func (b *binder) workspace() error {
 	}
 	r.Access, r.Layer, r.Origin, r.Mount = Write, User, "workspace", true
 	b.s.Workspace = r
-	b.roots = append(b.roots, r)
+	b.roots, b.given = append(b.roots, r), append(b.given, r.Path)
 	return nil
 }
 
@@ -225,6 +226,7 @@ func (b *binder) writable() error {
 			return err
 		}
 		r.Layer, r.Origin, r.Mount = User, b.origin("filesystem.writable", w, field), true
+		b.given = append(b.given, r.Path)
 		if b.s.Policy.Mode == policy.Strict {
 			r.Access = Read
 			b.s.notice("strict:first-root", "strict makes only the workspace writable; "+r.Given+" is read-only")

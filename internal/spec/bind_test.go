@@ -21,7 +21,7 @@ import (
 func machine(more backendtest.Machine) backendtest.Machine {
 	m := backendtest.Machine{
 		"/usr/bin/tool": "!x", "/bin": "->usr/bin", "/usr/lib/lib.so": "x", "/etc/passwd": "x", "/opt/": "/", "/tmp/": "/", "/var/tmp/": "/",
-		"/dev/null": "x", "/proc/": "/", "/run/docker.sock": "socket", "/var/data/f": "x", "/var/data/secret/k": "x",
+		"/dev/null": "x", "/proc/": "/", "/run/docker.sock": "socket", "/srv/data/f": "x", "/srv/data/secret/k": "x",
 		"/home/dev/ws/main.go": "x", "/home/dev/ws/sub/f": "x", "/home/dev/ws/run.sh": "!x", "/home/dev/.ssh/id": "x", "/home/dev/other/f": "x", "/home/dev/notes": "x",
 		"/home/dev/ws/planted": "->/home/dev/.ssh", "/home/dev/ws/dangling": "->/nowhere",
 	}
@@ -143,12 +143,12 @@ func TestPlantedLinkNeverGrants(t *testing.T) {
 // TestCacheNeverFollowsAPlantedLink: VAR-04, the home directory is the workspace.
 func TestCacheNeverFollowsAPlantedLink(t *testing.T) {
 	root := "/home/dev/.cache/qsandbox/" + spec.CacheName("/home/dev")
-	s, err := bind(t, machine(backendtest.Machine{root: "->/var/data"}).Host(), spec.Command{}, workspace("/home/dev"))
+	s, err := bind(t, machine(backendtest.Machine{root: "->/srv/data"}).Host(), spec.Command{}, workspace("/home/dev"))
 	if err != nil {
 		return
 	}
-	if v := spec.Decide(s, spec.Query{Op: spec.OpWrite, Path: "/var/data/f"}); v.Allowed {
-		t.Errorf("/var/data is writable by %s (%s)", v.Rule, v.Origin)
+	if v := spec.Decide(s, spec.Query{Op: spec.OpWrite, Path: "/srv/data/f"}); v.Allowed {
+		t.Errorf("/srv/data is writable by %s (%s)", v.Rule, v.Origin)
 	}
 }
 

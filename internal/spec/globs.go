@@ -84,8 +84,8 @@ func (b *binder) anchor(e string) []string {
 		return []string{policy.Anchor(e, b.s.Workspace.Path, b.s.User.Home)}
 	}
 	var out []string
-	for _, r := range b.roots {
-		out = append(out, policy.Anchor(e, r.Path, b.s.User.Home))
+	for _, root := range b.given {
+		out = append(out, policy.Anchor(e, root, b.s.User.Home))
 	}
 	return out
 }
@@ -182,8 +182,8 @@ func (w *walker) match(path string, isDir bool) bool {
 		}
 		g.found++
 		r, err := w.b.locate(g.origin, path)
-		if err != nil || r.Kind == Missing {
-			continue
+		if err != nil || r.Kind == Missing || g.access >= Read && r.Path != path {
+			continue // a link grants nothing: it may have been planted
 		}
 		r.Access, r.Layer, r.Origin, r.Mount, r.Empty = g.access, g.layer, g.origin, true, empty
 		if g.takes {

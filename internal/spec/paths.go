@@ -144,7 +144,7 @@ func (b *binder) refusePlanted(field string, r Rule) error {
 			}
 			for _, root := range b.roots {
 				if Within(root.Path, parent) && !Within(root.Path, r.Path) {
-					return fault.New(fault.PathInvalid, "allow writing by "+field, r.Given,
+					return fault.New(fault.PathInvalid, "use "+field, r.Given,
 						"it goes through the link "+p+", which lies in a writable root and may have been planted; name the target "+r.Path+" if you mean it")
 				}
 			}
@@ -175,8 +175,20 @@ func (b *binder) addPath(p string, a Access, l Layer, origin string) {
 	b.add(r)
 }
 
-// sortRules puts general before special: a parent's path is a prefix of its
-// children's, so plain order is enough.
+// sortRules puts general before special, and all that lies below a path right
+// behind it.
 func sortRules(rules []Rule) {
-	sort.Slice(rules, func(i, j int) bool { return rules[i].Path < rules[j].Path })
+	sort.SliceStable(rules, func(i, j int) bool { return PathLess(rules[i].Path, rules[j].Path) })
+}
+
+// PathLess orders paths as a walk over the tree meets them: "/w", "/w/sub",
+// "/w.b". In plain order "/w.b" comes between, and who keeps track of the place
+// above would take "/w/sub" for a child of "/".
+func PathLess(a, b string) bool {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i] != b[i] {
+			return a[i] == '/' || b[i] != '/' && a[i] < b[i]
+		}
+	}
+	return len(a) < len(b)
 }

@@ -142,6 +142,12 @@ func (b *binder) userRules() error {
 			}
 			r.Layer, r.Access, r.Origin = User, set.access, b.origin(set.list, e, field)
 			r.Mount = r.Kind != Missing
+			if set.access == Read && set.list == "filesystem.readable" {
+				// SECURITY: a link that an earlier command planted must not show its target.
+				if err := b.refusePlanted(field, r); err != nil {
+					return err
+				}
+			}
 			if set.list == "filesystem.denyWrite" {
 				b.limits = append(b.limits, r)
 				continue
@@ -167,7 +173,7 @@ func (b *binder) cache() error {
 	if err != nil {
 		return nil
 	}
-	if !b.canMake(r) {
+	if !b.canMake(r) || b.refusePlanted("cache", r) != nil {
 		return nil
 	}
 	// The other workspaces' caches are not for this one.
@@ -205,6 +211,9 @@ func (b *binder) sockets() error {
 		field := fmt.Sprintf("network.unixSockets[%d]", i)
 		r, err := b.resolve(field, p, b.s.Workspace.Path)
 		if err != nil {
+			return err
+		}
+		if err := b.refusePlanted(field, r); err != nil {
 			return err
 		}
 		if r.Kind == Missing {
@@ -270,12 +279,38 @@ func (b *binder) system() error {
 		}
 	}
 	for i, a := range b.cmd.Argv {
-		if !filepath.IsAbs(a) {
-			continue
+		if i == 0 {
+			b.commandDir(a)
+		} else if filepath.IsAbs(a) {
+			b.argument(filepath.Clean(a), false)
 		}
-		b.argument(filepath.Clean(a), i == 0)
 	}
 	return nil
+}
+
+// commandDir mounts the directory of the command, as it is named and where its
+// links lead: both are needed to execute it.
+func (b *binder) commandDir(name string) {
+	p := name
+	if !strings.ContainsRune(name, '/') {
+		p = b.inPath(name)
+	}
+	if p == "" || !filepath.IsAbs(p) {
+		return
+	}
+	b.argument(filepath.Dir(filepath.Clean(p)), false)
+	b.argument(filepath.Clean(p), true)
+}
+
+// inPath finds a program in the PATH that the command will have, on the host.
+func (b *binder) inPath(name string) string {
+	for _, dir := range filepath.SplitList(b.lookupEnv("PATH")) {
+		p := filepath.Join(dir, name)
+		if st, err := b.h.Stat(p); err == nil && !st.IsDir() && st.Mode.Perm()&0o111 != 0 && filepath.IsAbs(dir) {
+			return p
+		}
+	}
+	return ""
 }
 
 // argument mounts the directory of an absolute argument, within limits.

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"path/filepath"
-	"sort"
 )
 
 // dropGrants removes rules of our own that would show something below a place
@@ -34,7 +33,7 @@ func (b *binder) hiddenByUser(path string) bool {
 // as a read rule everywhere, a workspace's denyWrite on ~/.ssh, or a protected
 // name below a hidden directory, would show again what is hidden (POL-13).
 func (b *binder) takeAway() {
-	sort.SliceStable(b.limits, func(i, j int) bool { return b.limits[i].Path < b.limits[j].Path })
+	sortRules(b.limits)
 	for _, r := range b.limits {
 		if under, ok := longest(b.best, r.Path); ok && under.Access == Write {
 			b.add(r)

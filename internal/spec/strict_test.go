@@ -15,11 +15,11 @@ import (
 // TestStrictArgumentMounts: LNX-03, what an absolute argument opens, and what not.
 func TestStrictArgumentMounts(t *testing.T) {
 	for arg, want := range map[string]string{ // argument -> a path that becomes readable, or "-" and one that must not
-		"/var/data/f":          "/var/data/f",
-		"/var/data":            "/var/data/f",
-		"/var/data/secret":     "-/var/data/secret/k",
-		"/var/data/secret/k":   "-/var/data/secret/k",
-		"/":                    "-/var/data/f",
+		"/srv/data/f":          "/srv/data/f",
+		"/srv/data":            "/srv/data/f",
+		"/srv/data/secret":     "-/srv/data/secret/k",
+		"/srv/data/secret/k":   "-/srv/data/secret/k",
+		"/":                    "-/srv/data/f",
 		"/home":                "-/home/dev/notes",
 		"/home/dev":            "-/home/dev/notes",
 		"/home/dev/notes":      "-/home/dev/notes",
@@ -27,16 +27,16 @@ func TestStrictArgumentMounts(t *testing.T) {
 		"/home/dev/.ssh/id":    "-/home/dev/.ssh/id",
 		"/home/dev/ws/planted": "-/home/dev/.ssh/id",
 		"/run/docker.sock":     "-/run/docker.sock",
-		"/srv":                 "/var/data/f",
+		"/srv":                 "/srv/data/f",
 		"/var":                 "-/var/log/x",
-		"/nowhere/at/all":      "-/var/data/f",
-		"relative/../../x":     "-/var/data/f",
+		"/nowhere/at/all":      "-/srv/data/f",
+		"relative/../../x":     "-/srv/data/f",
 	} {
 		t.Run(arg, func(t *testing.T) {
 			h := machine(backendtest.Machine{"/var/log/x": "x"}).Host()
 			s, err := bind(t, h, spec.Command{Argv: []string{"tool", arg}}, func(l *policy.Layer) {
 				modeOf(policy.Strict)(l)
-				l.Filesystem.DenyRead = &[]string{"/var/data/secret"}
+				l.Filesystem.DenyRead = &[]string{"/srv/data/secret"}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +45,7 @@ func TestStrictArgumentMounts(t *testing.T) {
 			if v := spec.Decide(s, spec.Query{Op: spec.OpRead, Path: p}); v.Allowed == deny {
 				t.Errorf("read %s: %v by %s (%s)", p, v.Allowed, v.Rule, v.Origin)
 			}
-			for _, q := range []string{p, "/home/dev/.ssh/id", "/var/data/secret/k"} {
+			for _, q := range []string{p, "/home/dev/.ssh/id", "/srv/data/secret/k"} {
 				if v := spec.Decide(s, spec.Query{Op: spec.OpWrite, Path: q}); v.Allowed {
 					t.Errorf("an argument made %s writable", q)
 				}

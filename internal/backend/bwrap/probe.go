@@ -103,8 +103,12 @@ func (b Backend) attempt(ctx context.Context, h host.Host, sup backend.Support) 
 }
 
 // shortage recognises in bwrap's words what says nothing about the machine's abilities.
+//
+// SECURITY: libc's words begin with a capital letter, Go's do not; a miss here
+// would turn a shortage into a run without a sandbox (POL-05).
 func shortage(text string) bool {
-	for _, w := range []string{"Resource temporarily unavailable", "Cannot allocate memory", "No space left", "Too many open files", "no answer within", "deadline", "canceled"} {
+	text = strings.ToLower(text)
+	for _, w := range []string{"resource temporarily unavailable", "cannot allocate memory", "no space left", "too many open files", "file table overflow", "no answer within", "deadline", "canceled"} {
 		if strings.Contains(text, w) {
 			return true
 		}

@@ -1,0 +1,42 @@
+package guard
+
+// Config says what a Guard watches over. A command that may mount (exec.nested) cannot
+// be watched: it can give every path another name.
+type Config struct {
+	Roots  []string // writable roots: real paths, the same inside and outside
+	Homes  []string // home directories, for rows of scope home
+	Allow  []string // rows of policy/protected.json that are not protected (filesystem.allowProtected)
+	Places []string // where names may be made at all, Roots included; empty: wherever the mounts let them
+	Fold   bool     // the file system does not tell upper from lower case
+	User   *User    // nil: the caller's own ids
+
+	// Protected, if set, is asked too, for paths relative to a root.
+	Protected func(rel string) (rule string, bad bool)
+	// OnDenied, if set, is told of each refusal, one at a time. It may block: of a
+	// flood, refusals that find the queue full are only counted.
+	OnDenied func(Denial)
+}
+
+// User is the identity of the command where it is not the launcher's (--user).
+type User struct {
+	UID, GID int
+	Groups   []int
+}
+
+// Denial is one refused call.
+type Denial struct {
+	Op   string // the system call
+	Path string // absolute, as seen inside
+	Rule string // row of policy/protected.json, or "places"
+}
+
+// decision is what becomes of a call. The zero value is the strictest.
+type decision uint8
+
+const (
+	refuse decision = iota
+	record          // done, and kept for the list that Recorded gives
+	allow
+)
+
+func (d decision) String() string { return [...]string{"refuse", "record", "allow"}[d] }

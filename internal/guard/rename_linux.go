@@ -1,0 +1,141 @@
+//go:build amd64 || arm64
+
+package guard
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// rename makes rename, renameat and renameat2.
+func (c *call) rename(op string, fromFD int32, from uint64, toFD int32, to uint64, flags uint32) unix.Errno {
+	c.op = op
+	if flags != 0 && unix.Renameat2(unix.AT_FDCWD, "", unix.AT_FDCWD, "", uint(flags)) == unix.EINVAL {
+		return unix.EINVAL // the kernel looks at the flags first
+	}
+	src, e := c.where(fromFD, from)
+	if e != 0 {
+		return e
+	}
+	dst, e := c.where(toFD, to)
+	if e != 0 {
+		return src.before(e)
+	}
+	unlock, e := alone(src.tree, dst.tree)
+	if e != 0 {
+		return e
+	}
+	defer unlock()
+	if e = c.mayMove(&src, &dst); e != 0 {
+		return e
+	}
+	if flags&unix.RENAME_EXCHANGE != 0 {
+		if e = c.mayMove(&dst, &src); e != 0 {
+			return e
+		}
+	}
+	if e = c.sure(); e != 0 {
+		return e
+	}
+	e = errno(unix.Renameat2(src.fd, src.name, dst.fd, dst.name, uint(flags)))
+	for _, id := range c.marks {
+		if e == 0 {
+			c.g.fresh.add(id)
+		}
+	}
+	return e
+}
+
+// mayMove judges both ends of a rename: what goes away at one, what comes to be at
+// the other, and what a folder brings along.
+func (c *call) mayMove(src, dst *place) unix.Errno {
+	var st unix.Stat_t
+	if src.special() || dst.special() || unix.Fstatat(src.fd, src.bare(), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return 0 // the kernel has its own error
+	}
+	what := madeFile
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		what = madeFolder
+	case unix.S_IFLNK:
+		what = madeLink
+	}
+	away, e := c.judge(src, moved)
+	if e != 0 {
+		return e
+	}
+	if away.decision == refuse {
+		return c.denied(src, away.dir, away.rule)
+	}
+	come, e := c.judge(dst, what)
+	if e != 0 {
+		return e
+	}
+	if come.decision == refuse {
+		return c.denied(dst, come.dir, come.rule)
+	}
+	if e := c.mayReplace(dst, &come); e != 0 {
+		return e
+	}
+	if what == madeFolder {
+		return c.mayMoveFolder(src, dst, &away, &come)
+	}
+	if come.decision == record {
+		c.g.recorded.add(joined(come.dir, dst.bare()))
+		c.remember(src, come.opens)
+	}
+	return 0
+}
+
+// mayReplace keeps a .git that was there before the run from being replaced.
+func (c *call) mayReplace(dst *place, come *verdict) unix.Errno {
+	if !come.opens || come.rule != "git-pointer" {
+		return 0
+	}
+	if id, ok := identity(dst.fd, dst.bare(), 0); ok && !c.g.fresh.has(id) {
+		return c.denied(dst, come.dir, come.rule)
+	}
+	return 0
+}
+
+// remember takes what is moved for a new git folder or file, once it is moved.
+func (c *call) remember(src *place, opens bool) {
+	if id, ok := identity(src.fd, src.bare(), 0); ok && opens {
+		c.marks = append(c.marks, id)
+	}
+}
+
+// mayMoveFolder judges what lies in a folder: protected parts of a git folder that
+// was there before must not be taken away with it, and none must come to be by its
+// new name. What is, or lies in, a git folder of this run may go anywhere.
+func (c *call) mayMoveFolder(src, dst *place, away, come *verdict) unix.Errno {
+	if come.decision == record {
+		c.g.recorded.add(joined(come.dir, dst.bare()))
+	}
+	id, ok := identity(src.fd, src.bare(), 0)
+	if ok && c.g.fresh.has(id) {
+		return 0
+	}
+	old, now := joined(away.dir, src.bare()), joined(come.dir, dst.bare())
+	leaving := search{call: c, left: maxSearch, other: now, leaving: true}
+	if !c.within(src, old) {
+		if rule := leaving.folder(src.fd, src.bare(), old, ""); rule != "" {
+			return c.denied(src, away.dir, rule)
+		}
+	}
+	coming := search{call: c, left: maxSearch, other: old}
+	if !c.within(dst, now) {
+		if rule := coming.folder(src.fd, src.bare(), now, ""); rule != "" {
+			return c.denied(dst, come.dir, rule)
+		}
+	}
+	c.remember(src, come.opens)
+	return 0
+}
+
+// within tells whether a path lies in a git folder of this run.
+func (c *call) within(p *place, path string) bool {
+	git := gitOf(strings.Split(c.g.names.folded(path[1:]), "/"))
+	return git.class != gitNothing && c.inFresh(p.fd, git.above)
+}
