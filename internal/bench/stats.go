@@ -35,6 +35,8 @@ func row(group, name, unit string, samples []float64) Row {
 }
 
 // ratios divides round by round, so that what disturbs a whole round does not count.
+//
+//lint:ignore U1000 measuring needs Linux
 func ratios(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a))
 	for i := range min(len(a), len(b)) {
