@@ -27,9 +27,11 @@ var bounds = []struct {
 	{"linux-native: processes and threads made", 8},
 	{"linux-native: programs executed", 3},
 	{"linux-native: mounts", 75},
+	{"linux-native: page faults", 612},
 	{"linux-bwrap: system calls", 1852},
 	{"linux-bwrap: processes and threads made", 9},
 	{"linux-bwrap: programs executed", 4},
+	{"linux-bwrap: page faults", 847},
 	{"library linux-native: allocations", 3882},
 }
 
@@ -166,6 +168,27 @@ func TestSystemCalls(t *testing.T) {
 			if backend == "linux-native" {
 				check(t, backend+": mounts", mounts)
 			}
+		})
+	}
+}
+
+// Page faults are most of a short program's time in some virtual machines.
+func TestPageFaults(t *testing.T) {
+	b := place(t, true)
+	for _, backend := range []string{"linux-native", "linux-bwrap"} {
+		t.Run(backend, func(t *testing.T) {
+			least := 1 << 30
+			for range 10 {
+				usage, err := b.spawn(b.ours(backend, b.workspace, noop))
+				if err != nil {
+					if strings.Contains(os.Getenv("QSANDBOX_REQUIRE"), backend) {
+						t.Fatal(err)
+					}
+					t.Skip("cannot be run here: ", err)
+				}
+				least = min(least, int(usage.Minflt))
+			}
+			check(t, backend+": page faults", least)
 		})
 	}
 }

@@ -59,8 +59,9 @@ func run(o options) (code int, err error) {
 	defer os.RemoveAll(b.dir)
 	started := time.Now()
 	for _, part := range []func() error{b.starts, b.inProcess, b.atOnce, b.memory, b.work} {
-		if err := part(); err != nil {
-			return 2, err
+		if err := part(); err != nil { // show the rest all the same
+			b.skip("a part was not finished", err)
+			code = 2
 		}
 	}
 	b.Took = time.Since(started).Seconds()
@@ -68,10 +69,10 @@ func run(o options) (code int, err error) {
 	if err := b.save(o.out); err != nil {
 		return 2, err
 	}
-	if before != nil && b.compare(before) > 0 {
-		return 1, nil
+	if before != nil && b.compare(before) > 0 && code == 0 {
+		code = 1
 	}
-	return 0, nil
+	return code, nil
 }
 
 func (b *bench) compare(before *Result) int { return b.Result.compare(os.Stdout, before) }

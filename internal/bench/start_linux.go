@@ -113,11 +113,12 @@ func (b *bench) starts() error {
 		return err
 	}
 	const group = "start and end of /bin/true, whole process"
-	work := make([][]float64, len(vs))
+	work, faults := make([][]float64, len(vs)), make([][]float64, len(vs))
 	times, err := rounds(b.n, b.budget(60*time.Second), len(vs), func(i int) error {
-		ms, err := b.spawn(vs[i].argv)
+		usage, err := b.spawn(vs[i].argv)
 		if err == nil {
-			work[i] = append(work[i], ms)
+			work[i] = append(work[i], float64(usage.Utime.Nano()+usage.Stime.Nano())/1e6)
+			faults[i] = append(faults[i], float64(usage.Minflt))
 		} else {
 			b.skip("one start of "+vs[i].name, err)
 		}
@@ -152,6 +153,9 @@ func (b *bench) starts() error {
 		if i != plain {
 			b.add(row("processor time of the same: × bwrap", v.name, "x", ratios(work[i], work[plain])))
 		}
+	}
+	for i, v := range vs { // dear in some virtual machines
+		b.add(row("page faults of the same", v.name, "faults", faults[i]))
 	}
 	return nil
 }
@@ -198,21 +202,17 @@ func (b *bench) budget(d time.Duration) time.Duration {
 }
 
 // spawn starts a process and waits for its end, with as little of our own as can be. It
-// gives the milliseconds that the processors spent on it and all it waited for.
-func (b *bench) spawn(argv []string) (ms float64, err error) {
+// gives what the process used, and all that it waited for.
+func (b *bench) spawn(argv []string) (usage syscall.Rusage, err error) {
 	pid, err := b.fork(argv)
 	if err != nil {
-		return 0, err
+		return usage, err
 	}
 	var status syscall.WaitStatus
-	usage, err := wait(pid, &status)
-	if err != nil {
-		return 0, err
+	if usage, err = wait(pid, &status); err == nil && status.ExitStatus() != 0 {
+		err = fmt.Errorf("%q: exit code %d", argv, status.ExitStatus())
 	}
-	if status.ExitStatus() != 0 {
-		return 0, fmt.Errorf("%q: exit code %d", argv, status.ExitStatus())
-	}
-	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e6, nil
+	return usage, err
 }
 
 func (b *bench) fork(argv []string) (pid int, err error) {

@@ -9,7 +9,7 @@ import (
 type Row struct {
 	Group  string  `json:"group"`
 	Name   string  `json:"name"`
-	Unit   string  `json:"unit"` // ms, x (a ratio), /s, MiB
+	Unit   string  `json:"unit"` // ms, x (a ratio), /s, MiB, faults
 	N      int     `json:"n"`
 	Median float64 `json:"median"`
 	Lo     float64 `json:"lo"`
@@ -61,7 +61,7 @@ func (r Row) misses() bool {
 // worse tells whether a figure is worse than before by more than a tenth, and by more
 // than chance: the intervals do not meet.
 func (r Row) worse(before Row) bool {
-	if r.N == 0 || before.N == 0 {
+	if r.N < leastN || before.N < leastN {
 		return false
 	}
 	if r.Higher {
@@ -70,9 +70,13 @@ func (r Row) worse(before Row) bool {
 	return r.Median > before.Median*tolerance && r.Lo > before.Hi
 }
 
+// leastN is the least number of samples whose whole range holds the median with 95 %
+// (1 - 2/2⁶ is 97 %).
+const leastN = 6
+
 // tolerance is how much worse a figure may become before -compare fails.
 const tolerance = 1.10
 
 // comparable tells the figures that mean something on another day: those of one run
 // against each other, and sizes. Times depend on what else the machine does.
-func (r Row) comparable() bool { return r.Unit == "x" || r.Unit == "MiB" }
+func (r Row) comparable() bool { return r.Unit == "x" || r.Unit == "MiB" || r.Unit == "faults" }

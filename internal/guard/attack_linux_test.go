@@ -51,7 +51,9 @@ var attacks = []string{
 	"repo/.git/config: mv plain repo/.git/config",
 	"repo/.git/config: git -C repo config core.fsmonitor /evil",
 	"repo/.git: mv repo/.git moved",
-	"repo/.git: mv -T evil repo/.git",
+	"repo/.git: python3 -c 'import ctypes; ctypes.CDLL(None).renameat2(-100,b\"evil\",-100,b\"repo/.git\",2)'",
+	".vs: python3 -c 'import ctypes; ctypes.CDLL(None).renameat2(-100,b\"evil\",-100,b\".vs\",2)'",
+	".vscode: python3 -c 'import ctypes; ctypes.CDLL(None).renameat2(-100,b\"evil\",-100,b\".vscode\",1)'",
 	"linked/.git: echo 'gitdir: evil' > new && mv new linked/.git",
 	"linked/.git: mv linked/.git x",
 	"linked/.git: ln linked/.git alias && echo 'gitdir: evil' > alias",
@@ -86,7 +88,7 @@ var attacks = []string{
 	"evil/.claude: cd evil && mkdir .claude",
 	"sub/.vscode: mkdir -p sub/a && cd sub/a && mkdir ../.vscode",
 	".vscode: python3 -c 'import os; os.mkdir(b\".vscode\")'",
-	".zed: python3 -c 'import os; f=os.open(\".\",os.O_TMPFILE|os.O_RDWR); os.link(\"/proc/self/fd/%d\"%f,\".zed\",follow_symlinks=True)'",
+	".zed: python3 -c 'import os; f=os.open(\".\",os.O_TMPFILE|os.O_RDWR); os.link(\"/proc/self/fd/%d\"%f,\".zed\",src_dir_fd=f,follow_symlinks=True)'",
 	".exrc: python3 -c 'import os; f=os.open(\".\",0); os.mknod(\".exrc\",0o644,dir_fd=f)'",
 	".exrc: python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; mv s .exrc",
 }
@@ -98,7 +100,10 @@ func state(path string) string {
 		if e == nil {
 			return nil
 		}
-		data, _ := os.ReadFile(p)
+		var data []byte
+		if e.Type().IsRegular() {
+			data, _ = os.ReadFile(p)
+		}
 		fmt.Fprintln(&b, p, e.Type(), string(data))
 		return nil
 	})

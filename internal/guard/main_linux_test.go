@@ -29,6 +29,7 @@ type order struct {
 	Exec   []string // the program
 	Ops    string   // or a file of operations to make, one result a line on stdout
 	Bench  string   // or a benchmark
+	Race   string   // or an attack from two threads
 }
 
 func TestMain(m *testing.M) {
@@ -68,6 +69,8 @@ func playChild(text string) error {
 	switch {
 	case o.Ops != "":
 		return playOps(o.Ops)
+	case o.Race != "":
+		return playRace(o.Race)
 	case o.Bench != "":
 		return playBench(o.Bench)
 	}

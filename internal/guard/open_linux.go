@@ -13,7 +13,7 @@ type opening struct {
 	flags   int
 	mode    uint32
 	resolve uint64
-	links   int
+	own     bool // what exists is in the caller's own part of procfs
 }
 
 // setID are the mode bits that no call inside may set: the filter refuses them where

@@ -85,9 +85,11 @@ func (c *call) existing(p *place, o *opening, v verdict) (link int, e unix.Errno
 	name := p.bare()
 	if p.tree.proc {
 		name = c.ownName(name)
-		if _, e := c.mayTouch(p.fd); e != 0 {
+		whose, e := c.mayTouch(p.fd)
+		if e != 0 {
 			return -1, e
 		}
+		o.own = whose == own
 	}
 	for range 16 {
 		fd, e := openat(p.fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
