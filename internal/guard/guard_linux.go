@@ -111,8 +111,10 @@ func (g *Guard) Close() error {
 	close(g.done)
 	g.mu.Unlock()
 	// A worker waits in an ioctl that closing does not end. The signal does, and the
-	// ioctl, which starts again by itself, finds something else there: ENOTTY.
+	// ioctl, which starts again by itself, finds something else there: ENOTTY. A
+	// descriptor that is being delivered gets time to arrive (see blockSignals).
 	unix.Dup3(g.null, g.listener, unix.O_CLOEXEC)
+	time.Sleep(5 * time.Millisecond)
 	gone := make(chan struct{})
 	go func() {
 		g.wg.Wait()
@@ -130,13 +132,13 @@ func (g *Guard) Close() error {
 	return errors.New("guard: a worker is held up by a file system and was left behind")
 }
 
-// interrupt sends a signal that the runtime is used to and does nothing about.
+// interrupt ends the waits of all workers.
 func (g *Guard) interrupt() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for w := range g.workers {
 		if tid := w.tid.Load(); tid != 0 {
-			unix.Tgkill(unix.Getpid(), int(tid), unix.SIGURG)
+			unix.Tgkill(unix.Getpid(), int(tid), wakeUp)
 		}
 	}
 }

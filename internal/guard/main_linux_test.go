@@ -112,17 +112,27 @@ func ownProc() error {
 // dropAll gives up all capabilities, as the init does.
 func dropAll() error {
 	for c := range unix.CAP_LAST_CAP + 1 {
-		syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0, 0)
+		everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, uintptr(c), 0)
 	}
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	if _, _, e := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&data[0])), 0); e != 0 {
+	if e := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&data[0])), 0); e != 0 {
 		return e
 	}
-	if _, _, e := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
+	if e := everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); e != 0 {
 		return e
 	}
 	return nil
+}
+
+// everyThread makes a call on all threads; with the race detector, which needs cgo, on
+// this one, from which the program is executed.
+func everyThread(nr, a, b, c uintptr) syscall.Errno {
+	_, _, e := syscall.AllThreadsSyscall6(nr, a, b, c, 0, 0, 0)
+	if e == syscall.ENOTSUP {
+		_, _, e = syscall.RawSyscall6(nr, a, b, c, 0, 0, 0)
+	}
+	return e
 }
 
 // underFilter installs the filter on all threads and sends the listener.

@@ -65,8 +65,12 @@ func receive(listener int, buf []uint64) (*notification, unix.Errno) {
 
 // valid tells whether the caller still waits: what was read under its pid was its own.
 func valid(listener int, id uint64) bool {
-	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&id)))
-	return e == 0
+	for {
+		_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&id)))
+		if e != unix.EINTR {
+			return e == 0
+		}
+	}
 }
 
 // answer lets the caller go on with an error, or with 0. A caller that is gone is
@@ -75,7 +79,9 @@ func answer(listener int, buf []uint64, id uint64, e unix.Errno) {
 	clear(buf)
 	r := (*response)(unsafe.Pointer(&buf[0]))
 	r.ID, r.Error = id, -int32(e)
-	unix.RawSyscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(r)))
+	for again := unix.EINTR; again == unix.EINTR; {
+		_, _, again = unix.RawSyscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(r)))
+	}
 }
 
 // deliver puts our descriptor into the caller's table and lets it go on with the

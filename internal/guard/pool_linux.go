@@ -56,10 +56,7 @@ func (g *Guard) replace() {
 	if since == 0 || time.Since(g.start)-time.Duration(since) < patience {
 		return
 	}
-	if n := len(g.parked); n > 0 {
-		g.leader = g.parked[n-1]
-		g.parked = g.parked[:n-1]
-		g.leader.turn <- struct{}{}
+	if g.promote() {
 		return
 	}
 	if len(g.workers) >= maxWorkers {
@@ -72,12 +69,25 @@ func (g *Guard) replace() {
 	go w.run(nil)
 }
 
+// promote gives the turn to a parked worker, if there is one.
+func (g *Guard) promote() bool {
+	n := len(g.parked)
+	if n == 0 {
+		return false
+	}
+	g.leader = g.parked[n-1]
+	g.parked = g.parked[:n-1]
+	g.leader.turn <- struct{}{}
+	return true
+}
+
 // ended takes a worker off the list.
 func (g *Guard) ended(w *worker) {
 	g.mu.Lock()
 	delete(g.workers, w)
 	if g.leader == w {
 		g.leader = nil
+		g.promote()
 	}
 	g.mu.Unlock()
 	g.wg.Done()

@@ -35,17 +35,22 @@ func (c *call) reopen(fd int, o *opening) unix.Errno {
 	if e := c.sure(); e != 0 {
 		return e
 	}
+	return c.reopenNow(fd, o, o.own && st.Mode&unix.S_IFMT == unix.S_IFREG)
+}
+
+// reopenNow opens without waiting. O_NONBLOCK, taken off afterwards, sees to that.
+func (c *call) reopenNow(fd int, o *opening, ownFile bool) (e unix.Errno) {
 	var got int
 	act := func() (e unix.Errno) {
 		got, e = openat(unix.AT_FDCWD, selfFD(fd), again(o)|unix.O_NONBLOCK, 0)
 		return e
 	}
-	var e unix.Errno
-	if o.own && st.Mode&unix.S_IFMT == unix.S_IFREG {
+	if ownFile {
 		e = c.w.thread.reading(act) // as magic: what a process may always do with itself
 	} else {
 		e = act()
 	}
+	nonblock := o.flags&unix.O_NONBLOCK != 0
 	if e == unix.EAGAIN && !nonblock {
 		return c.waiting(fd, o) // a lease: fcntl(2), F_SETLEASE
 	}

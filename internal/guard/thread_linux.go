@@ -28,6 +28,9 @@ func ownThread(u *User) (*thread, error) {
 	if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_FS, 0, 0); e != 0 {
 		return nil, e
 	}
+	if err := blockSignals(); err != nil {
+		return nil, err
+	}
 	t := &thread{umask: -1}
 	var caps [2]unix.CapUserData
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -41,6 +44,27 @@ func ownThread(u *User) (*thread, error) {
 		}
 	}
 	return t, t.effective(false)
+}
+
+// wakeUp is the one signal that a worker takes, sent by Close. The runtime does
+// nothing about it.
+const wakeUp = unix.Signal(62)
+
+// blockSignals keeps all others, those of the runtime too, from this thread: a signal
+// that ends the wait of SECCOMP_IOCTL_NOTIF_ADDFD with SECCOMP_ADDFD_FLAG_SEND lets
+// the caller go on with descriptor 0 (kernel/seccomp.c: the answer is marked as given
+// before the descriptor is).
+func blockSignals() error {
+	var set unix.Sigset_t
+	for i := range set.Val {
+		set.Val[i] = ^uint64(0)
+	}
+	set.Val[0] &^= 1 << (wakeUp - 1)
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&set)), 0, 8, 0, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
 }
 
 // become changes the ids of this thread. Keeping capabilities over it is a setting
