@@ -8,6 +8,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -21,7 +22,7 @@ func (r *run) recover() {
 	// Made now, so that it can be hidden when it lies in a writable root.
 	_ = os.MkdirAll(dir, 0o700)
 	records, notices := protect.Pending(r.host, dir)
-	r.report.Notices = append(r.report.Notices, notices...)
+	r.early = append(r.early, notices...)
 	for _, rec := range records {
 		j, err := rec.Adopt(r.host)
 		if err != nil || j == nil {
@@ -45,10 +46,16 @@ func (r *run) guard(found protect.Found) error {
 		return nil
 	}
 	j, err := protect.Begin(r.host, dir, found, protect.Meta{RunID: r.report.ID, Workspace: r.report.Workspace})
-	if err != nil {
+	if err == nil {
+		r.journal = j
+		return nil
+	}
+	// An account without a writable home (nobody, a container) can still work:
+	// only a run whose launcher is killed is then not looked at. Strict wants it all.
+	if r.report.Mode == policy.Strict.String() {
 		return err
 	}
-	r.journal = j
+	r.report.Notices = append(r.report.Notices, report.Notice{Kind: "journal:missing", Text: "no journal could be written (" + err.Error() + "): if this launcher is killed, nobody looks at what the command planted"})
 	return nil
 }
 

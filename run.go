@@ -23,6 +23,7 @@ type run struct {
 	sink     event.Sink
 	report   *report.Report
 	fallback string
+	early    []report.Notice // from before there was a plan
 	found    protect.Found
 	journal  *protect.Journal
 	told     bool // sandbox:unavailable was emitted for this resolution
@@ -52,7 +53,7 @@ func (r *run) bound(s *spec.Spec) {
 func (r *run) chosen(c backend.Choice, p *plan.Plan) {
 	rep := r.report
 	rep.Backend, rep.Degraded, rep.Reason = p.Backend, c.Degraded, c.Reason
-	rep.Enforcement, rep.Notices = p.Enforcement, append([]report.Notice{}, p.Notices...)
+	rep.Enforcement, rep.Notices = p.Enforcement, append(append([]report.Notice{}, r.early...), p.Notices...)
 	if c.Degraded && !r.told {
 		r.told = true
 		rep.Notices = append(rep.Notices, report.Notice{Kind: "degraded", Text: "the command runs WITHOUT a sandbox: " + c.Reason + "; set autoFallback to manual to make this an error"})

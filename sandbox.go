@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"syscall"
 	"time"
 
@@ -106,8 +107,15 @@ func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 // changed tells whether a start failed because a path is no longer what it was
 // when the policy was bound: then binding again is the right answer.
 func changed(err error) bool {
-	return fault.CodeOf(err) == fault.LaunchFailed &&
-		(errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR))
+	if fault.CodeOf(err) != fault.LaunchFailed {
+		return false
+	}
+	for _, words := range []string{"Can't mkdir parents", "Can't find source path", "Race condition binding"} { // bwrap has no errno for us
+		if strings.Contains(err.Error(), words) {
+			return true
+		}
+	}
+	return (errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR))
 }
 
 // attempt is one way through the steps: bind, choose, compile, launch, supervise.

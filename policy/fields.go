@@ -158,7 +158,7 @@ func limitFields() []Field {
 			"Processors' worth of time; 1.5 is one and a half."),
 		field("limits.output", Lower, row[Size]{codec: sizes(checkSize),
 			of: func(p *Policy) *Size { return &p.Limits.Output }, in: func(l *Layer) **Size { return &l.Limits.Output }, within: lower(Size.String)},
-			"Bytes kept of stdout and stderr together."),
+			"Bytes kept of each of stdout and stderr."),
 		field("limits.tmp", Lower, row[Size]{codec: sizes(checkTmp),
 			of: func(p *Policy) *Size { return &p.Limits.Tmp }, in: func(l *Layer) **Size { return &l.Limits.Tmp }, within: lower(Size.String)},
 			"Size of /tmp and of /dev/shm, each."),

@@ -49,8 +49,8 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 		call("set group", unix.SYS_SETRESGID, gid, gid, gid)
 		dropBounding(call)
 		call("set user", unix.SYS_SETRESUID, uid, uid, uid)
-	} else if p.Isolation.User || p.User.UID == 0 {
-		dropBounding(call)
+	} else if !p.Isolation.Direct {
+		dropBounding(call) // an ordinary user's init has no capability to do it: the set-up did
 	}
 	if !p.Isolation.Direct {
 		call("drop ambient capabilities", unix.SYS_PRCTL, inside.Imm(unix.PR_CAP_AMBIENT), inside.Imm(unix.PR_CAP_AMBIENT_CLEAR_ALL), inside.Int(0), inside.Int(0), inside.Int(0)).Ignore()

@@ -105,7 +105,10 @@ func (p *Process) Kill() error {
 		return os.ErrProcessDone
 	}
 	if p.sys.direct {
-		killTree(p.PID)
+		// The init goes last: what is forked meanwhile stays below it and is found.
+		for i := 0; i < 20 && killTree(p.PID) > 0; i++ {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	// SECURITY: the pid is good: init's parent (we, or bwrap, which is ended after
 	// it) has not waited for it while control is open.

@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +49,11 @@ func lowerSetup(b *inside.Builder, p *plan.Plan) {
 	s.call("enter the new root", unix.SYS_CHDIR, inside.Str("/"))
 	if p.Isolation.Net {
 		s.loopback()
+	}
+	if p.Isolation.User && os.Geteuid() != 0 {
+		// The exec of the init takes an ordinary user's capabilities away, and
+		// without one the bounding set cannot be emptied any more (LNX-06).
+		dropBounding(func(label string, nr uintptr, args ...inside.Arg) *inside.Call { return s.call(label, nr, args...) })
 	}
 }
 

@@ -25,6 +25,9 @@ func Base(name string, s *spec.Spec) *Plan {
 	return p
 }
 
+// LaterSockets is the part of LNX-07 about sockets that are made after the start.
+const LaterSockets = "sockets made on the host later"
+
 // Row adds an enforcement row.
 func (p *Plan) Row(req, mechanism string, level report.Level, why string) {
 	p.Enforcement = append(p.Enforcement, report.Enforcement{Requirement: req, Mechanism: mechanism, Level: level, Why: why})
@@ -46,7 +49,11 @@ func (p *Plan) LinuxRows(s *spec.Spec) {
 	p.Row("FS-06", "identity compared by descriptor", report.Enforced, "")
 	p.Row("FS-07", "nothing is left on the host", report.Enforced, "")
 	p.Row("FS-09", "checked when the policy is bound", report.Enforced, "")
-	p.Row("LNX-01", "user, mount, pid, uts, ipc and cgroup namespaces", report.Enforced, "")
+	if p.Isolation.User {
+		p.Row("LNX-01", "user, mount, pid, uts, ipc and cgroup namespaces", report.Enforced, "")
+	} else {
+		p.Row("LNX-01", "mount, pid, uts, ipc and cgroup namespaces; no user namespace can be made here", report.Enforced, "")
+	}
 	p.Row("LNX-02", "private /tmp, /var/tmp, /dev, /proc", report.Enforced, "")
 	if s.Policy.Mode == policy.Strict {
 		p.Row("LNX-03", "empty root with system directories", report.Enforced, "")

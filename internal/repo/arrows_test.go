@@ -58,7 +58,6 @@ var added = map[string]string{
 	"internal/backend -> policy":               adrArrows,
 	"internal/backend -> report":               adrArrows,
 	"internal/backend -> internal/spec":        adrArrows,
-	"internal/backend/linux -> policy":         adrArrows,
 	"internal/backend/linux -> report":         adrArrows,
 	"internal/backend/linux -> internal/spec":  adrArrows,
 	"internal/backend/bwrap -> fault":          adrArrows,

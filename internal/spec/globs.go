@@ -185,7 +185,7 @@ func (w *walker) match(path string, isDir bool) bool {
 		if err != nil || r.Kind == Missing || g.access >= Read && r.Path != path {
 			continue // a link grants nothing: it may have been planted
 		}
-		r.Access, r.Layer, r.Origin, r.Mount, r.Empty = g.access, g.layer, g.origin, true, empty
+		r.Access, r.Layer, r.Origin, r.Mount, r.Empty, r.Found = g.access, g.layer, g.origin, true, empty, true
 		if g.takes {
 			w.b.limits = append(w.b.limits, r)
 			continue

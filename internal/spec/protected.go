@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/protect"
+	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
 // worktree opens the git folder of a linked worktree, when the pointer is
@@ -52,7 +53,7 @@ func (b *binder) protected() error {
 		}
 	}
 	roots = append(roots, b.gitRoots...)
-	b.s.Protected = protect.Scan(b.h, roots, b.realHomes(), b.eff.Policy.Filesystem.AllowProtected, protect.Limits{})
+	b.s.Protected = protect.Scan(b.h, roots, b.realHomes(), b.eff.Policy.Filesystem.AllowProtected, b.walkLimits())
 	for _, it := range b.s.Protected.Items {
 		if it.Action == protect.Watch {
 			continue
@@ -71,6 +72,15 @@ func (b *binder) protected() error {
 		b.s.notice("protected:not-walked", "protected names were not looked for in: "+strings.Join(n, "; "))
 	}
 	return nil
+}
+
+// walkLimits bounds the walk for protected names. Strict takes the time to look at
+// whole projects: it refuses to start where something was not looked at.
+func (b *binder) walkLimits() protect.Limits {
+	if b.s.Policy.Mode == policy.Strict {
+		return protect.Limits{Depth: 64, Dirs: 20_000, Entries: 400_000}
+	}
+	return protect.Limits{}
 }
 
 // realHomes gives the home directories by their real paths.

@@ -39,4 +39,34 @@ func (b *binder) takeAway() {
 			b.add(r)
 		}
 	}
+	b.pinAbove()
+}
+
+// pinAbove pins the directories between a writable root and what is hidden or
+// read-only in it. The root itself is a mount and cannot be moved.
+//
+// SECURITY: else "mv sub other" takes a read-only file away, so that another can
+// be put in its place, and the next run finds the hidden one under a name that no
+// rule knows (FS-02, FS-03). What a pattern hides is found again by the pattern.
+func (b *binder) pinAbove() {
+	var low []Rule
+	for _, r := range b.best {
+		if r.Mount && r.Access != Write && r.Kind != Missing && r.Kind != Socket && !(r.Found && r.Access == Deny) {
+			low = append(low, r)
+		}
+	}
+	for _, r := range low {
+		for dir := filepath.Dir(r.Path); ; dir = filepath.Dir(dir) {
+			under, ok := longest(b.best, dir)
+			if !ok || under.Access != Write || under.Path == dir {
+				break // a root, or pinned already with all above it
+			}
+			p, err := b.locate("pin", dir)
+			if err != nil || p.Kind != Dir || p.Path != dir {
+				break
+			}
+			p.Access, p.Layer, p.Origin, p.Mount, p.Pin = Write, under.Layer, "holds "+r.Origin, true, true
+			b.best[dir] = p
+		}
+	}
 }

@@ -61,6 +61,7 @@ type Rule struct {
 	Empty  bool   // for Deny on a directory: shown as an empty directory rather than an unreadable one
 	Mount  bool   // false for a rule that only explains (a missing credential)
 	Pin    bool   // the directory itself must not be renamed or replaced (FS-04)
+	Found  bool   // by a pattern: a later run finds it again wherever it was moved
 	Create bool   // missing and wanted: made before the start
 }
 

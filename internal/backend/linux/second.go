@@ -9,7 +9,6 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/seccomp"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
-	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -107,16 +106,14 @@ func sockets(p *plan.Plan, s *spec.Spec) {
 	if !abstract && !p.Isolation.Net {
 		weak = append(weak, "abstract sockets of the host can be reached: that needs Landlock ABI 6 (Linux 6.12), or the network off")
 	}
-	// Strict shows no place in which services of the host keep sockets; compat
-	// shows the whole tree, and a socket made there after the start is reachable.
-	if s.Policy.Mode != policy.Strict && s.Kernel.LandlockABI < resolveUnixABI {
-		weak = append(weak, "a socket that is made on the host after the start, outside /run and /tmp, can be reached: that needs Landlock ABI 9")
-	}
 	if len(weak) > 0 {
 		p.Row("LNX-07", "sockets that exist at the start are covered", report.Advisory, strings.Join(weak, "; "))
-		return
+	} else {
+		p.Row("LNX-07", "sockets that exist at the start are covered; abstract ones by scope or namespace", report.Enforced, "")
 	}
-	p.Row("LNX-07", "sockets that exist at the start are covered; abstract ones by scope or namespace", report.Enforced, "")
+	if s.Kernel.LandlockABI < resolveUnixABI {
+		p.Row("LNX-07", plan.LaterSockets, report.Advisory, "a socket that is made on the host after the start, where the command can see it (in strict: the workspace and directories of arguments), can be reached: that needs Landlock ABI 9")
+	}
 }
 
 // resolveUnixABI is the first Landlock ABI with a right to connect to a socket by path.
