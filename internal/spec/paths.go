@@ -159,7 +159,15 @@ func (b *binder) refusePlanted(field string, r Rule) error {
 // stricter access (FS-02).
 func (b *binder) add(r Rule) {
 	have, ok := b.best[r.Path]
-	if ok && (have.Layer > r.Layer || have.Layer == r.Layer && have.Access <= r.Access) {
+	if ok && have.Layer != r.Layer {
+		if have.Layer > r.Layer {
+			return
+		}
+	} else if ok && have.Found != r.Found { // a path that was written down is more specific than a pattern
+		if r.Found {
+			return
+		}
+	} else if ok && have.Access <= r.Access {
 		return
 	}
 	b.best[r.Path] = r

@@ -4,6 +4,7 @@ package bwrap
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -29,7 +30,7 @@ func (Backend) Name() string { return Name }
 // Compile turns a spec into bwrap's arguments.
 func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 	p := plan.Base(Name, s)
-	a := &args{}
+	a := &args{made: map[string]bool{}, mounted: map[string]bool{}}
 	if s.Isolated() {
 		p.Isolation = plan.Isolation{
 			User: sup.UserNS, Mount: true, PID: true, UTS: true, IPC: true, Cgroup: true,
@@ -61,7 +62,13 @@ func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 }
 
 // args collects bwrap's arguments.
-type args struct{ list []plan.OuterArg }
+type args struct {
+	list  []plan.OuterArg
+	empty bool            // the root is an empty file system
+	made  map[string]bool // directories in it that exist because we asked for them
+	// mounted holds what shows something of its own.
+	mounted map[string]bool
+}
 
 func (a *args) text(words ...string) {
 	for _, w := range words {
@@ -87,12 +94,44 @@ func (a *args) namespaces(iso plan.Isolation, s *spec.Spec, sup backend.Support)
 	}
 }
 
+// parents makes the directories above a mount in an empty root. bwrap would make
+// them for its user alone, and the command may be somebody else (--user).
+func (a *args) parents(dst string) {
+	if !a.empty || dst == "/" {
+		return
+	}
+	dir := filepath.Dir(dst)
+	if dir == "/" || a.made[dir] {
+		return
+	}
+	a.parents(dir)
+	if !a.made[dir] && !a.within(dir) {
+		a.text("--perms", mode(0o755), "--dir", dir)
+	}
+	a.made[dir] = true
+}
+
+// within tells whether a path lies in something that was mounted.
+func (a *args) within(path string) bool {
+	for ; path != "/"; path = filepath.Dir(path) {
+		if a.mounted[path] {
+			return true
+		}
+	}
+	return false
+}
+
 // mount translates one operation.
 func (a *args) mount(m plan.Mount) {
+	if m.Kind != plan.Seal {
+		a.parents(m.Dst)
+		a.mounted[m.Dst] = true
+	}
 	switch m.Kind {
 	case plan.RootHost:
 		a.text("--ro-bind", "/", "/")
 	case plan.RootEmpty: // bwrap's root is an empty file system in memory
+		a.empty = true
 	case plan.Bind:
 		flag := "--bind-fd"
 		if m.ReadOnly {
