@@ -61,6 +61,7 @@ func (r *run) guard(found protect.Found) error {
 
 // unguard looks for what the run planted and ends the watch.
 func (r *run) unguard() {
+	r.unsupervise()
 	if len(r.found.Roots) > 0 {
 		r.quarantine(r.found, r.report.ID)
 	}

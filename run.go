@@ -19,17 +19,18 @@ import (
 
 // run is the report of one request as it grows, and its events.
 type run struct {
-	host     host.Host
-	sink     event.Sink
-	report   *report.Report
-	fallback string
-	early    []report.Notice // from before there was a plan
-	found    protect.Found
-	journal  *protect.Journal
-	told     bool // sandbox:unavailable was emitted for this resolution
-	audit    *event.Log
-	auditErr error // the first failure to write it
-	warned   bool  // permissive:used was emitted
+	host       host.Host
+	sink       event.Sink
+	report     *report.Report
+	fallback   string
+	early      []report.Notice // from before there was a plan
+	found      protect.Found
+	journal    *protect.Journal
+	supervisor *supervisor // nil: none
+	told       bool        // sandbox:unavailable was emitted for this resolution
+	audit      *event.Log
+	auditErr   error // the first failure to write it
+	warned     bool  // permissive:used was emitted
 }
 
 func newRun(req Request) *run {

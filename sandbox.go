@@ -136,8 +136,11 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		if err := r.permissive(); err != nil {
 			return nil, err
 		}
-		proc, err := launch.Start(ctx, p, launchOptions(req))
+		opt := launchOptions(req)
+		opt.Listener = r.supervise(p, sp)
+		proc, err := launch.Start(ctx, p, opt)
 		if err != nil {
+			r.unsupervise()
 			// A quick choice is only a guess: let the probes say what can be had.
 			if !probing && r.setupFailed(err) {
 				continue

@@ -21,6 +21,7 @@ var (
 	autoFallbackNames = spelling{"autoFallback", []string{"manual", "startup-only", "session"}}
 	windowsModeNames  = spelling{"windowsMode", []string{"read-only", "workspace-write"}}
 	networkModeNames  = spelling{"network mode", []string{"off", "on", "allow"}}
+	newNamesNames     = spelling{"newProtected", []string{"prevent", "detect"}}
 )
 
 // find gives the index of text.
@@ -86,6 +87,24 @@ func ParseWindowsMode(s string) (WindowsMode, error) {
 func ParseNetworkMode(s string) (NetworkMode, error) {
 	i, err := networkModeNames.parse(s)
 	return NetworkMode(i), err
+}
+
+// ParseNewNames reads what is done about new protected names; the error names the legal values.
+func ParseNewNames(s string) (NewNames, error) {
+	i, err := newNamesNames.parse(s)
+	return NewNames(i), err
+}
+
+// String gives the one spelling, or "newProtected(n)" for a number that is none.
+func (n NewNames) String() string { return newNamesNames.text(uint8(n)) }
+
+// MarshalText gives the one spelling; a number that is none is an error.
+func (n NewNames) MarshalText() ([]byte, error) { return newNamesNames.marshal(uint8(n)) }
+
+// UnmarshalText is ParseNewNames.
+func (n *NewNames) UnmarshalText(b []byte) (err error) {
+	*n, err = ParseNewNames(string(b))
+	return err
 }
 
 // String gives the one spelling, or "mode(n)" for a number that is no mode.

@@ -17,6 +17,7 @@ const (
 	TowardOff    Direction = "only toward off (on, then allow, then off)"
 	TowardRead   Direction = "only toward read-only"
 	TowardForce  Direction = "only toward enforce"
+	TowardStop   Direction = "only toward prevent"
 	TowardFalse  Direction = "only from true to false"
 	Lower        Direction = "only lower; 0 is no limit and the highest"
 	LowerToZero  Direction = "only lower; 0 is the lowest"

@@ -75,6 +75,7 @@ type Layer struct {
 // LayerFilesystem is the part "filesystem" of a Layer.
 type LayerFilesystem struct {
 	Writable, Readable, DenyRead, DenyWrite, AllowProtected *[]string
+	NewProtected                                            *NewNames
 }
 
 // LayerNetwork is the part "network" of a Layer.
@@ -132,6 +133,7 @@ func Default() Policy {
 		AutoFallback: Manual,
 		WindowsMode:  WorkspaceWrite,
 		Workspace:    ".",
+		Filesystem:   Filesystem{NewProtected: DetectNew},
 		Limits:       Limits{Grace: 2 * time.Second, Processes: 4096, Tmp: 2 << 30},
 		Docker:       DockerOptions{Pull: "never"},
 		Windows:      WindowsOptions{Audit: "best-effort"},

@@ -47,6 +47,7 @@ var narrowing = map[string]struct {
 	"filesystem.denyRead":       {`["/a"]`, []string{`["/b"] => ["/a","/b"]`, `[] => ["/a"]`, `["/a"] => ["/a"]`}, nil},
 	"filesystem.denyWrite":      {`["/a"]`, []string{`["b"] => ["/a","b"]`, `[] => ["/a"]`}, nil},
 	"filesystem.allowProtected": {`["git-hooks","vscode"]`, []string{`["vscode"]`, `[]`}, []string{`["idea"]`}},
+	"filesystem.newProtected":   {`"detect"`, []string{`"detect"`, `"prevent"`}, nil},
 	"network.mode":              {`"allow"`, []string{`"allow"`, `"off"`}, []string{`"on"`}},
 	"network.allow":             {`["a.org","*.b.org","c.org:443","10.0.0.1"]`, []string{`["a.org"]`, `["a.org:80"]`, `["x.b.org"]`, `["*.x.b.org:1"]`, `["*.b.org"]`, `["c.org:443","10.0.0.1:5"]`, `[]`}, []string{`["b.org"]`, `["xa.org"]`, `["c.org"]`, `["c.org:80"]`, `["*.a.org"]`, `["*.org"]`, `["xb.org"]`, `["10.0.0.2"]`}},
 	"network.deny":              {`["a.org"]`, []string{`["b.org"] => ["a.org","b.org"]`, `[] => ["a.org"]`}, nil},
@@ -79,12 +80,14 @@ var narrowingFromNarrow = map[string]struct {
 	below string
 	wide  []string
 }{
-	"mode":          {`"strict"`, []string{`"compat"`}},
-	"windowsMode":   {`"read-only"`, []string{`"workspace-write"`}},
-	"network.mode":  {`"off"`, []string{`"allow"`, `"on"`}},
-	"exec.nested":   {`false`, []string{`true`}},
-	"windows.audit": {`"enforce"`, []string{`"best-effort"`}},
-	"limits.grace":  {`0`, []string{`"1ms"`}},
+	"mode":         {`"strict"`, []string{`"compat"`}},
+	"windowsMode":  {`"read-only"`, []string{`"workspace-write"`}},
+	"network.mode": {`"off"`, []string{`"allow"`, `"on"`}},
+	"exec.nested":  {`false`, []string{`true`}},
+
+	"filesystem.newProtected": {`"prevent"`, []string{`"detect"`}},
+	"windows.audit":           {`"enforce"`, []string{`"best-effort"`}},
+	"limits.grace":            {`0`, []string{`"1ms"`}},
 }
 
 func TestWorkspaceFileOnlyNarrows(t *testing.T) {
@@ -324,7 +327,7 @@ func TestDefaults(t *testing.T) {
 	}
 	text, err := Default().MarshalJSON()
 	want := `{"version":1,"enabled":true,"backend":"auto","mode":"compat","autoFallback":"manual","windowsMode":"workspace-write","workspace":".",` +
-		`"filesystem":{"writable":[],"readable":[],"denyRead":[],"denyWrite":[],"allowProtected":[]},` +
+		`"filesystem":{"writable":[],"readable":[],"denyRead":[],"denyWrite":[],"allowProtected":[],"newProtected":"detect"},` +
 		`"network":{"mode":"off","allow":[],"deny":[],"unixSockets":[],"localPorts":[],"upstream":""},` +
 		`"env":{"pass":[],"set":{},"allowHooks":[]},` +
 		`"limits":{"timeout":"","grace":"2s","memory":"","processes":4096,"cpus":0,"output":"","tmp":"2GiB"},` +

@@ -31,6 +31,7 @@ func rank[T fmt.Stringer](of func(T) int) func(*Policy, T, T) (T, *problem) {
 
 func modeRank(m Mode) int               { return int(m) }
 func windowsModeRank(w WindowsMode) int { return int(w) }
+func newNamesRank(n NewNames) int       { return int(n) }
 
 // networkRank puts off below allow below on, which is not the order of the constants.
 func networkRank(n NetworkMode) int {

@@ -17,7 +17,7 @@ const fullFile = `{
   "$schema": "x", "version": 1,
   "enabled": true, "backend": "linux-native", "mode": "strict", "autoFallback": "session", "windowsMode": "read-only",
   "workspace": "/w",
-  "filesystem": { "writable": ["out", "/data/*"], "readable": ["~/.aws/config"], "denyRead": ["**/.env"], "denyWrite": ["vendor/"], "allowProtected": ["git-hooks"] },
+  "filesystem": { "writable": ["out", "/data/*"], "readable": ["~/.aws/config"], "denyRead": ["**/.env"], "denyWrite": ["vendor/"], "allowProtected": ["git-hooks"], "newProtected": "prevent" },
   "network": { "mode": "allow", "allow": ["API.example.com.", "*.x.org:443", "[::1]:80"], "deny": ["bad.x.org"], "unixSockets": ["/run/x.sock"], "localPorts": [5432], "upstream": "http://u:p@proxy:3128" },
   "env": { "pass": ["CI"], "set": {"A": "1"}, "allowHooks": ["LD_*", "NODE_OPTIONS"] },
   "limits": { "timeout": "90s", "grace": "1500ms", "memory": "1GiB", "processes": 64, "cpus": 1.5, "output": "10MB", "tmp": 1048576 },
@@ -42,7 +42,7 @@ func TestParseEveryField(t *testing.T) {
 	}
 	want := Policy{
 		Version: 1, Enabled: true, Backend: LinuxNative, Mode: Strict, AutoFallback: Session, WindowsMode: ReadOnly, Workspace: "/w",
-		Filesystem: Filesystem{[]string{"out", "/data/*"}, []string{"~/.aws/config"}, []string{"**/.env"}, []string{"vendor/"}, []string{"git-hooks"}},
+		Filesystem: Filesystem{[]string{"out", "/data/*"}, []string{"~/.aws/config"}, []string{"**/.env"}, []string{"vendor/"}, []string{"git-hooks"}, PreventNew},
 		Network:    Network{NetworkAllow, []string{"api.example.com", "*.x.org:443", "[::1]:80"}, []string{"bad.x.org"}, []string{"/run/x.sock"}, []int{5432}, "http://u:p@proxy:3128"},
 		Env:        Env{[]string{"CI"}, map[string]string{"A": "1"}, []string{"LD_*", "NODE_OPTIONS"}},
 		Limits:     Limits{90 * time.Second, 1500 * time.Millisecond, 1 << 30, 64, 1.5, 10_000_000, 1 << 20},

@@ -60,6 +60,16 @@ const (
 	NetworkAllow
 )
 
+// NewNames says what is done about protected names that a command would make anew
+// (FS-04). The zero value does not let them come into being.
+type NewNames uint8
+
+// The ways: a supervisor that makes the creating calls, or a look after the run.
+const (
+	PreventNew NewNames = iota
+	DetectNew
+)
+
 // Policy is a complete, merged policy. Make one with Default and Merge.
 type Policy struct {
 	Version      int
@@ -87,6 +97,7 @@ type Filesystem struct {
 	DenyRead       []string // is hidden, files and trees
 	DenyWrite      []string // takes writing away inside a writable tree; never gives reading back
 	AllowProtected []string // names of policy/protected.json that may be written after all
+	NewProtected   NewNames // what is done about new protected names; strict always prevents
 }
 
 // Network says what may be reached.

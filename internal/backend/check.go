@@ -7,7 +7,6 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
-	"github.com/qiming-sandbox/qsandbox/report"
 )
 
 // Finish is the last step of every Compile: a strict policy turns a row below
@@ -20,11 +19,6 @@ func Finish(p *plan.Plan, s *spec.Spec) (*plan.Plan, error) {
 	}
 	var gaps []string
 	for _, g := range p.StrictGaps() {
-		if g.Requirement == "FS-04" && g.Level == report.Detected {
-			// Until the supervisor for creating calls is part of a launch, strict
-			// accepts that a new protected name is found and undone, and says so.
-			continue
-		}
 		if g.Requirement == "LNX-07" && g.Mechanism == plan.LaterSockets {
 			continue // no kernel in use can do it yet; the row says so in every report
 		}

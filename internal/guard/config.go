@@ -1,5 +1,3 @@
-//go:build guard
-
 package guard
 
 // Config says what a Guard watches over. A command that may mount (exec.nested) cannot

@@ -1,4 +1,4 @@
-//go:build guard && (amd64 || arm64)
+//go:build amd64 || arm64
 
 package guard
 
@@ -27,6 +27,9 @@ func (c *call) rename(op string, fromFD int32, from uint64, toFD int32, to uint6
 		return e
 	}
 	defer unlock()
+	if src.mounted() || dst.mounted() {
+		return unix.EBUSY
+	}
 	if e = c.mayMove(&src, &dst); e != 0 {
 		return e
 	}
@@ -45,6 +48,19 @@ func (c *call) rename(op string, fromFD int32, from uint64, toFD int32, to uint6
 		}
 	}
 	return e
+}
+
+// mounted tells whether something is mounted on a name, in the caller's view: its
+// directory was reached through the caller's root, so the lookup crosses the mount.
+//
+// SECURITY: to the kernel the rename is ours, and it asks only whether the name is
+// in use in our own mount namespace (fs/namei.c, is_local_mountpoint). It would
+// move the name, and take what is mounted on it away from the caller's namespace:
+// what is hidden would come to light, and what is read-only could be replaced.
+func (p *place) mounted() bool {
+	var st unix.Statx_t
+	err := unix.Statx(p.fd, p.bare(), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, 0, &st)
+	return err == nil && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
 }
 
 // mayMove judges both ends of a rename: what goes away at one, what comes to be at

@@ -64,6 +64,7 @@ type Kernel struct {
 	LandlockABI int    // 0: none
 	LandlockWhy string // why none: not built in, not in the lsm= list …
 	Seccomp     bool
+	Notify      bool   // calls can be handed to a supervisor, and wait for it uninterrupted (Linux 5.19)
 	UserNS      Tri    // may this process make user namespaces
 	UserNSWhy   string // the gate that is shut, and its remedy
 	UserNSFix   string

@@ -22,10 +22,19 @@ func readKernel() Kernel {
 	k.LandlockABI, k.LandlockWhy = landlockABI()
 	_, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
 	k.Seccomp = err == nil
+	k.Notify = k.Seccomp && notify()
 	k.IDMap, k.GIDMap = idMap("/proc/self/uid_map"), idMap("/proc/self/gid_map")
 	k.PidMaxNS = atLeast(k.Release, 6, 14)
 	k.UserNS, k.UserNSWhy, k.UserNSFix = userNSGate()
 	return k
+}
+
+// notify asks whether the kernel knows the flags of a supervised filter: it looks
+// at them before it reads the filter, of which there is none here (seccomp(2)).
+func notify() bool {
+	const flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, 0)
+	return errno == unix.EFAULT
 }
 
 // landlockABI asks for the highest ABI (landlock_create_ruleset(2)).

@@ -64,7 +64,9 @@ func lowerPrivileges(b *inside.Builder, p *plan.Plan) {
 		const label = "install the system call filter"
 		flags := uint64(unix.SECCOMP_FILTER_FLAG_TSYNC)
 		if p.Supervised {
-			flags |= unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH
+			// A signal must not end a call that the supervisor is making already: it
+			// would be made a second time, or its descriptor be lost.
+			flags |= unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 		}
 		// SECURITY: the last step: from here on PID 1 itself is under the command's filter (LNX-10).
 		install := b.Call(inside.Init, label, unix.SYS_SECCOMP, inside.Imm(unix.SECCOMP_SET_MODE_FILTER), inside.Imm(flags), inside.Ref(prog))

@@ -75,14 +75,29 @@ func (p *Plan) LinuxRows(s *spec.Spec) {
 	p.limitRows()
 }
 
+// supervise decides whether a supervisor makes the calls that create names (FS-04),
+// and says why not where the policy wants one.
+func (p *Plan) supervise(s *spec.Spec) (why string) {
+	strict := s.Policy.Mode == policy.Strict
+	switch {
+	case !strict && s.Policy.Filesystem.NewProtected != policy.PreventNew:
+		return "nothing stops their creation during the run; the next host program could see one for a moment (filesystem.newProtected: prevent)"
+	case s.Policy.Exec.Nested:
+		return "with exec.nested a command can give every path another name: nothing can stop the creation of a name"
+	case !s.Kernel.Notify || s.GOARCH != "amd64" && s.GOARCH != "arm64":
+		return "nothing stops their creation during the run: that needs seccomp notification as Linux 5.19 has it"
+	}
+	p.Supervised = true
+	return ""
+}
+
 // protectedRows says how what runs later on the host is kept (FS-04, FS-08).
 func (p *Plan) protectedRows(s *spec.Spec) {
 	p.Row("FS-04", "existing names: read-only mounts, directories above them pinned", report.Enforced, "")
-	if p.Supervised {
-		p.Row("FS-04", "new names: a supervisor makes the creating calls", report.Enforced, "")
+	if why := p.supervise(s); why == "" {
+		p.Row("FS-04", "new names: a supervisor makes the creating calls; repositories that the run makes are looked at after it", report.Enforced, "")
 	} else {
-		p.Row("FS-04", "new names: looked for after the run, moved away and reported", report.Detected,
-			"nothing stops their creation during the run; the next host program could see one for a moment")
+		p.Row("FS-04", "new names: looked for after the run, moved away and reported", report.Detected, why)
 	}
 	if n := len(s.Protected.NotWalked); n > 0 {
 		p.Row("FS-04", "bounded walk", report.Advisory, fmt.Sprintf("%d places were not walked; see the notices", n))

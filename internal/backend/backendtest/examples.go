@@ -101,7 +101,7 @@ func example(mode policy.Mode) *spec.Spec {
 		Env: []string{"HOME=/home/dev", "PATH=/usr/bin:/bin", "TMPDIR=/tmp"}, Cache: "/home/dev/.cache/qsandbox/ws-1",
 		User:     spec.Identity{UID: 1000, GID: 1000, Groups: []int{1000}, Name: "dev", Home: "/home/dev", Shell: "/bin/sh"},
 		Launcher: host.User{UID: 1000, GID: 1000, Groups: []int{1000}, Name: "dev", Home: "/home/dev", Shell: "/bin/sh"},
-		Kernel:   host.Kernel{Release: "6.18.0", LandlockABI: 7, Seccomp: true, UserNS: host.Yes, PidMaxNS: true, IDMap: []host.IDRange{{Size: 1 << 20}}},
+		Kernel:   host.Kernel{Release: "6.18.0", LandlockABI: 7, Seccomp: true, Notify: true, UserNS: host.Yes, PidMaxNS: true, IDMap: []host.IDRange{{Size: 1 << 20}}},
 	}
 	s.Workspace = spec.Rule{Path: "/home/dev/ws", Given: "/home/dev/ws", Access: spec.Write, Kind: spec.Dir, ID: spec.ID{Dev: 9, Ino: 1}, Layer: spec.User, Origin: "workspace", Mount: true}
 	add(s, spec.Rule{Path: "/home/dev/ws", Access: spec.Write, Kind: spec.Dir}, spec.Rule{Path: "/home/dev/.ssh", Access: spec.Deny, Kind: spec.Dir},

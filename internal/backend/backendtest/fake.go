@@ -32,7 +32,7 @@ func (m Machine) Host() host.Host {
 		UserByID: func(string) (host.User, error) { return host.User{}, fs.ErrNotExist },
 		Sockets:  func() ([]string, error) { return nil, nil },
 		Kernel: func() host.Kernel {
-			return host.Kernel{Release: "6.18", LandlockABI: 7, Seccomp: true, UserNS: host.Yes, PidMaxNS: true}
+			return host.Kernel{Release: "6.18", LandlockABI: 7, Seccomp: true, Notify: true, UserNS: host.Yes, PidMaxNS: true}
 		},
 		Cgroup: func() host.CgroupState { return host.CgroupState{} },
 		Within: func(_ time.Duration, f func() error) error { return f() },

@@ -32,7 +32,7 @@ func filter(p *plan.Plan, s *spec.Spec) error {
 		p.Row("LNX-06", "capabilities dropped, no new privileges", report.Advisory, "this kernel has no seccomp filters")
 		return nil
 	}
-	prog, err := seccomp.Compile(seccomp.Options{Arch: s.GOARCH, Nested: s.Policy.Exec.Nested})
+	prog, err := seccomp.Compile(seccomp.Options{Arch: s.GOARCH, Nested: s.Policy.Exec.Nested, Notify: p.Supervised})
 	if err != nil {
 		return err
 	}

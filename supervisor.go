@@ -1,0 +1,106 @@
+package qsandbox
+
+import (
+	"os"
+	"sync"
+
+	"github.com/qiming-sandbox/qsandbox/internal/event"
+	"github.com/qiming-sandbox/qsandbox/internal/guard"
+	"github.com/qiming-sandbox/qsandbox/internal/landlock"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
+	"github.com/qiming-sandbox/qsandbox/report"
+)
+
+// supervisor is the one who makes the calls that create names, for a run whose plan
+// asks for it (FS-04), and what it refused.
+type supervisor struct {
+	guard *guard.Guard
+
+	mu      sync.Mutex
+	refused []report.Denial
+	seen    map[guard.Denial]bool
+}
+
+// maxRefused bounds what a command that tries without end adds to the report.
+const maxRefused = 200
+
+// supervise gives the launcher what takes the notification descriptor, or nil.
+func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
+	r.unsupervise() // of an attempt before this one
+	if !p.Supervised {
+		return nil
+	}
+	return func(listener *os.File) (err error) {
+		w := &supervisor{seen: map[guard.Denial]bool{}}
+		w.guard, err = guard.Start(listener, guard.Config{
+			Roots: s.Protected.Roots, Homes: s.Protected.Homes, Allow: s.Protected.Allow,
+			Places: places(p), User: switchedTo(p), OnDenied: w.deny,
+		})
+		if err == nil {
+			r.supervisor = w
+		}
+		return err
+	}
+}
+
+// places are the directories in which the Landlock domain lets names be made: the
+// supervisor's threads are not in that domain.
+//
+// SECURITY: without them a name could be made through the supervisor that the
+// command's own second layer would refuse.
+func places(p *plan.Plan) []string {
+	if p.Landlock == nil {
+		return nil
+	}
+	var out []string
+	for _, rule := range p.Landlock.Rules {
+		if rule.Access&uint64(landlock.MakeReg) != 0 {
+			out = append(out, rule.Path)
+		}
+	}
+	return out
+}
+
+func switchedTo(p *plan.Plan) *guard.User {
+	if !p.User.Switch {
+		return nil
+	}
+	return &guard.User{UID: p.User.UID, GID: p.User.GID, Groups: p.User.Groups}
+}
+
+// deny keeps a refusal once for each name.
+func (w *supervisor) deny(d guard.Denial) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen[d] || len(w.refused) >= maxRefused {
+		return
+	}
+	w.seen[d] = true
+	if d.Rule == "places" {
+		return // an ordinary refusal outside the writable roots: its message is heard
+	}
+	w.refused = append(w.refused, report.Denial{
+		Operation: "write", Subject: d.Path, Rule: "protected: " + d.Rule, Certain: true,
+		Remedy: "the name runs code on the host later; filesystem.allowProtected: " + d.Rule + " allows it",
+	})
+}
+
+// unsupervise ends the supervision and reports what was refused. The command and
+// all it started must have ended.
+func (r *run) unsupervise() {
+	w := r.supervisor
+	if w == nil {
+		return
+	}
+	r.supervisor = nil
+	if err := w.guard.Close(); err != nil {
+		r.report.Notices = append(r.report.Notices, report.Notice{Kind: "supervisor:left", Text: err.Error()})
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.refused {
+		r.report.Denials = append(r.report.Denials, d)
+		r.emit(event.PolicyViolation, map[string]string{"path": d.Subject, "rule": d.Rule, "change": "refused"})
+	}
+}
