@@ -99,6 +99,9 @@ func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 		if !changed(err) || i == attempts-1 || ctx.Err() != nil {
 			return nil, r.fail(err), err
 		}
+		if errors.Is(err, spec.ErrChanged) {
+			time.Sleep(15 * time.Millisecond) // a link that was made just before the start is old enough by then
+		}
 		time.Sleep(time.Duration(i) * time.Millisecond)
 	}
 	panic("unreachable")
@@ -107,6 +110,9 @@ func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 // changed tells whether a start failed because a path is no longer what it was
 // when the policy was bound: then binding again is the right answer.
 func changed(err error) bool {
+	if errors.Is(err, spec.ErrChanged) {
+		return true
+	}
 	if fault.CodeOf(err) != fault.LaunchFailed {
 		return false
 	}

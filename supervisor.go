@@ -6,7 +6,6 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/guard"
-	"github.com/qiming-sandbox/qsandbox/internal/landlock"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/report"
@@ -53,13 +52,7 @@ func places(p *plan.Plan) []string {
 	if p.Landlock == nil {
 		return nil
 	}
-	var out []string
-	for _, rule := range p.Landlock.Rules {
-		if rule.Access&uint64(landlock.MakeReg) != 0 {
-			out = append(out, rule.Path)
-		}
-	}
-	return out
+	return p.Landlock.Makes
 }
 
 func switchedTo(p *plan.Plan) *guard.User {

@@ -4,6 +4,7 @@ package host
 
 import (
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +27,8 @@ func statWith(path string, flags int) (Info, error) {
 		}
 		break
 	}
-	return Info{Dev: uint64(st.Dev), Ino: st.Ino, Mode: fileMode(uint32(st.Mode)), UID: int(st.Uid), Nlink: uint64(st.Nlink), Size: st.Size}, nil
+	return Info{Dev: uint64(st.Dev), Ino: st.Ino, Mode: fileMode(uint32(st.Mode)), UID: int(st.Uid), Nlink: uint64(st.Nlink), Size: st.Size,
+		Changed: time.Unix(st.Ctim.Unix())}, nil
 }
 
 // fileMode turns st_mode into Go's mode, as package os does.

@@ -115,6 +115,7 @@ type Landlock struct {
 	ABI    int
 	Attr   []byte         // struct landlock_ruleset_attr
 	Rules  []LandlockRule // may be empty: a ruleset with scopes only
+	Makes  []string       // the directories in which it lets names be made
 	Scoped uint64
 }
 

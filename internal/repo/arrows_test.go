@@ -48,6 +48,7 @@ var added = map[string]string{
 	"internal/protect -> policy":        adrArrows,
 	"internal/protect -> report":        adrArrows,
 	". -> internal/protect":             adrArrows,
+	". -> internal/guard":               adrArrows,
 
 	"internal/plan -> policy":          adrArrows,
 	"internal/plan -> report":          adrArrows,

@@ -22,7 +22,7 @@ const bindLimit = 20 * time.Second
 func Bind(h host.Host, eff policy.Effective, cmd Command) (*Spec, error) {
 	var s *Spec
 	err := h.Within(bindLimit, func() error {
-		b := &binder{h: h, eff: eff, cmd: cmd, best: map[string]Rule{}}
+		b := &binder{h: h, eff: eff, cmd: cmd, best: map[string]Rule{}, began: time.Now()}
 		var err error
 		s, err = b.bind()
 		return err
@@ -49,6 +49,7 @@ type binder struct {
 	given    []string        // directories for which "**/" patterns hold: the roots, and what strict made read-only
 	limits   []Rule          // rules that only take writing away: denyWrite and protected names
 	gitRoots []string        // of a linked worktree
+	began    time.Time       // when Bind began
 }
 
 func (b *binder) bind() (*Spec, error) {
@@ -118,12 +119,31 @@ func (b *binder) workspace() error {
 	if err := b.refuseWide("workspace", r); err != nil {
 		return err
 	}
+	if err := b.trusted("workspace", r); err != nil {
+		return err
+	}
 	if err := b.foreignOwner(r); err != nil {
+		return err
+	}
+	if err := b.stillHere(r); err != nil {
 		return err
 	}
 	r.Access, r.Layer, r.Origin, r.Mount = Write, User, "workspace", true
 	b.s.Workspace = r
 	b.roots, b.given = append(b.roots, r), append(b.given, r.Path)
+	return nil
+}
+
+// stillHere compares the workspace with the directory that we are in, where it is
+// meant: its name may stand for another one by now (FS-06).
+func (b *binder) stillHere(ws Rule) error {
+	if b.eff.Policy.Workspace != "." || ws.ID == (ID{}) {
+		return nil
+	}
+	st, err := b.h.Stat(".")
+	if err == nil && (ID{st.Dev, st.Ino}) != ws.ID {
+		return fault.Wrap(fault.PathInvalid, "open workspace", ws.Path, ErrChanged).WithHint("the current directory was moved, and another stands in its place")
+	}
 	return nil
 }
 
@@ -167,6 +187,9 @@ func (b *binder) cwd() error {
 	if !Within(b.s.Workspace.Path, r.Path) {
 		return fault.New(fault.PathOutsideWorkspace, "use cwd", b.cmd.Cwd,
 			"it lies outside the workspace "+b.s.Workspace.Path+"; name a directory inside it")
+	}
+	if err := b.trusted("cwd", r); err != nil {
+		return err
 	}
 	if r.Kind != Dir {
 		return fault.New(fault.PathInvalid, "use cwd", b.cmd.Cwd, "it is not an existing directory")
@@ -222,7 +245,7 @@ func (b *binder) writable() error {
 		if err := b.refuseWide(field, r); err != nil {
 			return err
 		}
-		if err := b.refusePlanted(field, r); err != nil {
+		if err := b.trusted(field, r); err != nil {
 			return err
 		}
 		r.Layer, r.Origin, r.Mount = User, b.origin("filesystem.writable", w, field), true

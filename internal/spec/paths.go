@@ -127,34 +127,6 @@ func (b *binder) refuseWide(field string, r Rule) error {
 	return nil
 }
 
-// refusePlanted refuses a writable entry that goes through a link inside a
-// writable root: the command of an earlier run may have planted it (FS-09).
-//
-// SECURITY: without this a link in the workspace opens its target.
-func (b *binder) refusePlanted(field string, r Rule) error {
-	if r.Path == r.Given || !b.s.Isolated() {
-		return nil
-	}
-	for p := r.Given; ; p = filepath.Dir(p) {
-		st, err := b.h.Lstat(p)
-		if err == nil && st.IsLink() {
-			parent, _, err := realPath(b.h, filepath.Dir(p))
-			if err != nil {
-				return fault.Wrap(fault.PathInvalid, "resolve "+field, p, err)
-			}
-			for _, root := range b.roots {
-				if Within(root.Path, parent) && !Within(root.Path, r.Path) {
-					return fault.New(fault.PathInvalid, "use "+field, r.Given,
-						"it goes through the link "+p+", which lies in a writable root and may have been planted; name the target "+r.Path+" if you mean it")
-				}
-			}
-		}
-		if filepath.Dir(p) == p {
-			return nil
-		}
-	}
-}
-
 // add keeps the stronger of two rules for one path: the higher layer, then the
 // stricter access (FS-02).
 func (b *binder) add(r Rule) {

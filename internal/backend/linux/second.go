@@ -67,6 +67,9 @@ func domain(p *plan.Plan, s *spec.Spec) {
 	l := &plan.Landlock{ABI: abi, Attr: rs.Attr(), Scoped: uint64(rs.Scoped)}
 	for _, r := range rs.Paths {
 		l.Rules = append(l.Rules, plan.LandlockRule{Path: r.Path, Access: uint64(r.Access)})
+		if r.Access&landlock.MakeReg != 0 {
+			l.Makes = append(l.Makes, r.Path)
+		}
 	}
 	p.Landlock = l
 }
