@@ -1,0 +1,5 @@
+//go:build !windows
+
+package mcpserver
+
+func shells() [][]string { return unixShells() }
