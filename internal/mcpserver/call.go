@@ -49,15 +49,10 @@ func (c *session) begin(m message, e era) *rpcError {
 	return nil
 }
 
-// enter counts a call. An id that is in use would make one answer look like two.
+// enter counts a call.
 func (c *session) enter(k *call) *rpcError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls[k.id.key] != nil {
-		bad := invalid("id " + quote(string(k.id.raw)) + " belongs to a request that is still running")
-		k.id = nullID
-		return bad
-	}
 	if c.pending >= maxCalls {
 		return &rpcError{Code: codeBusy, Message: fmt.Sprintf("call tool: %d calls are running or waiting; wait for answers first", maxCalls)}
 	}
@@ -65,6 +60,13 @@ func (c *session) enter(k *call) *rpcError {
 	c.pending++
 	c.work.Add(1)
 	return nil
+}
+
+// inUse tells whether an id belongs to a call that is running.
+func (c *session) inUse(i id) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls[i.key] != nil
 }
 
 // serve carries a call out and answers it. A cancelled one is not answered

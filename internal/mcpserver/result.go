@@ -224,6 +224,6 @@ func (o *outcome) sayDenials(say func(string, ...any)) {
 		if d.Remedy != "" {
 			remedy = "; " + d.Remedy
 		}
-		say("%s %q %s (rule: %s%s)", d.Operation, d.Subject, what, d.Rule, remedy)
+		say(`%s "%s" %s (rule: %s%s)`, d.Operation, strings.ReplaceAll(d.Subject, `"`, `\"`), what, d.Rule, remedy)
 	}
 }

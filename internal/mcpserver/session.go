@@ -116,6 +116,10 @@ func (c *session) survive(to id) {
 }
 
 func (c *session) requested(m message) {
+	if c.inUse(m.id) { // an answer by this id would be taken for that of the other
+		c.refuse(nullID, invalid("id "+quote(string(m.id.raw))+" belongs to a request that is still running"))
+		return
+	}
 	e, bad := eraOf(m)
 	if bad != nil {
 		c.refuse(m.id, bad)
