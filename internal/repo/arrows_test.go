@@ -35,7 +35,9 @@ var arrows = map[string]string{
 	"internal/supervise":      "internal/launch report internal/event",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
-	"cmd/qsandbox": ". policy report fault",
+	"internal/mcpserver": ". policy report fault",
+	"internal/mcpconfig": "",
+	"cmd/qsandbox":       ". policy report fault",
 }
 
 // added are the arrows that building it showed to be needed. Each is argued in
@@ -67,7 +69,11 @@ var added = map[string]string{
 	"internal/backend/native -> policy":        adrArrows,
 	"internal/backend/native -> internal/spec": adrArrows,
 	"internal/backend/none -> internal/spec":   adrArrows,
+	"cmd/qsandbox -> internal/mcpserver":       adrMCP,
+	"cmd/qsandbox -> internal/mcpconfig":       adrMCP,
 }
+
+const adrMCP = "docs/adr/0017-mcp-core.md"
 
 const adrArrows = "docs/adr/0011-arrows.md"
 
@@ -75,7 +81,8 @@ const adrArrows = "docs/adr/0011-arrows.md"
 // they look at the product from outside.
 var helpers = map[string]string{
 	"internal/backend/backendtest": ". policy report fault internal/host internal/event internal/spec internal/plan internal/backend",
-	"internal/bench":               ". policy",
+	"internal/bench":               ". policy internal/mcpserver",
+	"internal/mcpserver/livetest":  ". policy report internal/backend/backendtest",
 	"internal/e2e":                 ". policy report internal/backend/backendtest",
 	"internal/repo":                "fault",
 }
