@@ -77,9 +77,31 @@ func newClient(t testing.TB, b policy.Backend, flags ...string) *client {
 	return c
 }
 
+// startIn starts a server in a place that another one was in.
+func startIn(t testing.TB, p *backendtest.Place, b policy.Backend) *client {
+	t.Helper()
+	c := startAt(t, p, b)
+	c.call("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}})
+	return c
+}
+
+// hostCommand runs a script of the host in a group of its own.
+func hostCommand(script string, p *backendtest.Place) *exec.Cmd {
+	cmd := exec.Command("bash", "-c", script)
+	cmd.Dir = p.WS
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(p.Root, "state"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
 func startClient(t testing.TB, b policy.Backend, flags ...string) *client {
 	t.Helper()
-	c := &client{t: t, place: backendtest.NewPlace(t), waits: map[int]chan answer{}, ended: make(chan struct{})}
+	return startAt(t, backendtest.NewPlace(t), b, flags...)
+}
+
+func startAt(t testing.TB, p *backendtest.Place, b policy.Backend, flags ...string) *client {
+	t.Helper()
+	c := &client{t: t, place: p, waits: map[int]chan answer{}, ended: make(chan struct{})}
 	c.cmd = exec.Command(program(t), append([]string{"mcp", "--workspace", c.place.WS, "--backend", b.String()}, flags...)...)
 	c.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(c.place.Root, "state"), "ANTHROPIC_API_KEY=leak_test")
 	c.cmd.Stderr = os.Stderr

@@ -1,9 +1,11 @@
 package livetest
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,7 +13,23 @@ import (
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
-func TestMain(m *testing.M) { os.Exit(backendtest.Main(m, backendtest.Options{Home: true})) }
+func TestMain(m *testing.M) {
+	// HOME is about to be a directory of the test's own; what is built there is built anew.
+	if os.Getenv("GOCACHE") == "" {
+		if out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output(); err == nil {
+			if dirs := strings.Fields(string(out)); len(dirs) == 2 {
+				buildEnv = []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
+			}
+		}
+	}
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // they wait more than they work
+	}
+	os.Exit(backendtest.Main(m, backendtest.Options{Home: true}))
+}
+
+var buildEnv []string
 
 var built struct {
 	sync.Once
@@ -29,7 +47,8 @@ func program(t testing.TB) string {
 	built.Do(func() {
 		built.path = filepath.Join(backendtest.Base(), "qsandbox")
 		cmd := exec.Command("go", "build", "-o", built.path, "../../../cmd/qsandbox")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+os.Getenv("HOME"))
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Env = append(cmd.Env, buildEnv...)
 		built.out, built.err = cmd.CombinedOutput()
 	})
 	if built.err != nil {
@@ -38,10 +57,21 @@ func program(t testing.TB) string {
 	return built.path
 }
 
+// pace says whether a test bears others beside it.
+type pace uint8
+
+const (
+	alone pace = iota // it counts what the machine has
+	atOnce
+)
+
 // backends runs a test with each backend that isolates.
-func backends(t *testing.T, f func(t *testing.T, b policy.Backend)) {
+func backends(t *testing.T, p pace, f func(t *testing.T, b policy.Backend)) {
 	for _, b := range []policy.Backend{policy.LinuxNative, policy.LinuxBwrap} {
 		t.Run(b.String(), func(t *testing.T) {
+			if p == atOnce {
+				t.Parallel()
+			}
 			backendtest.NeedBackend(t, b)
 			f(t, b)
 		})

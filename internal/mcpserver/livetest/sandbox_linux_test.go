@@ -15,7 +15,8 @@ import (
 
 // TestCommands is the tool as agents use it, with every backend of this system.
 func TestCommands(t *testing.T) {
-	backends(t, func(t *testing.T, b policy.Backend) {
+	t.Parallel()
+	backends(t, atOnce, func(t *testing.T, b policy.Backend) {
 		c := newClient(t, b)
 		c.want("echo hello && pwd", "hello\n"+c.place.WS+"\n")
 		c.want("[[ a == a ]] && echo bash", "bash\n")
@@ -169,7 +170,8 @@ func jobs(t *testing.T, c *client) {
 // TestCancelEndsTheTree: TERM before KILL, daemons too; no late answer; the next call
 // works at once.
 func TestCancelEndsTheTree(t *testing.T) {
-	backends(t, func(t *testing.T, b policy.Backend) {
+	t.Parallel()
+	backends(t, atOnce, func(t *testing.T, b policy.Backend) {
 		c, m := newClient(t, b), mark()
 		n, _ := c.send("tools/call", arguments("trap 'echo term > asked' TERM; (setsid sh -c 'trap \"\" TERM; sleep "+m+"' &) ; echo a; sleep "+m+" & wait; wait"))
 		there(t, m)
@@ -192,7 +194,8 @@ func TestCancelEndsTheTree(t *testing.T) {
 
 // TestMemory: a command that writes without end costs the server little.
 func TestMemory(t *testing.T) {
-	backends(t, func(t *testing.T, b policy.Backend) {
+	t.Parallel()
+	backends(t, atOnce, func(t *testing.T, b policy.Backend) {
 		c := newClient(t, b)
 		a := c.bash("timeout 2 yes; echo code $? >&2; exit 9", "timeout_ms", 20_000)
 		if out := a.Result.Out; !out.Trunc || *out.Exit != 9 || out.Stderr != "code 124\n" || len(out.Stdout) > 150_000 {
