@@ -32,9 +32,6 @@ func (s *Server) shell(ctx context.Context) (*qsandbox.Plan, error) {
 	return nil, first
 }
 
-// unixShells: bash, and where there is none the shell that POSIX has everywhere.
-func unixShells() [][]string { return [][]string{{"bash", "-c"}, {"sh", "-c"}} }
-
 // windowsShells: Git Bash, then PowerShell (MCP-01).
 //
 // SECURITY: never the bash.exe of System32 or WindowsApps, which PATH may have first:
