@@ -29,6 +29,22 @@ func (l *Layer) Take(from Layer) {
 	}
 }
 
+// Replace makes the fields those of with. What does not differ stays as it is, with the
+// value of a newer version that may stand behind it; so does what is unknown.
+func (l *Layer) Replace(with Layer) {
+	for _, f := range Fields() {
+		was, _ := l.Value(f.Name)
+		now, set := with.Value(f.Name)
+		switch {
+		case f.Name == "version" || string(was) == string(now):
+		case set:
+			f.ops.take(l, &with)
+		default:
+			f.ops.clear(l)
+		}
+	}
+}
+
 // Unset takes fields out of a layer. Errors: POLICY_INVALID for a name that is no field.
 func (l *Layer) Unset(names ...string) error {
 	for _, name := range names {
