@@ -81,29 +81,36 @@ func (s *Store) fill(ctx context.Context, name string) error {
 }
 
 // setAside moves a damaged database away, whole, so that nothing of it is lost, and puts
-// an empty one in its place.
-func (s *Store) setAside(ctx context.Context) (string, error) {
+// a new one in its place, in which do has done its work.
+//
+// SECURITY: at no moment is there no database, or one without the policy that is to be
+// restored: a run would take it for a store without a policy.
+func (s *Store) setAside(ctx context.Context, do func(*Store) (snapshot.Response, error)) (snapshot.Response, error) {
 	unlock := lockDir(filepath.Dir(s.path))
 	defer unlock()
 	name, err := s.build(ctx)
 	if err != nil {
-		return "", err
+		return snapshot.Response{}, err
 	}
-	aside := s.path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000")
-	// SECURITY: the database itself goes last: were it gone first, a run could take the
-	// store for one that never was.
+	fresh := *s
+	fresh.path = name
+	resp, err := do(&fresh)
+	if err != nil {
+		return resp, err
+	}
+	resp.Aside = s.path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000")
 	for _, end := range sides {
-		if err := os.Rename(s.path+end, aside+end); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", fault.Wrap(fault.StoreFailed, "set aside", s.path+end, err)
+		if err := os.Rename(s.path+end, resp.Aside+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return snapshot.Response{}, fault.Wrap(fault.StoreFailed, "set aside", s.path+end, err)
 		}
 	}
-	if err := copyFile(s.path, aside); err != nil {
-		return "", fault.Wrap(fault.StoreFailed, "set aside", s.path, err)
+	if err := copyFile(s.path, resp.Aside); err != nil {
+		return snapshot.Response{}, fault.Wrap(fault.StoreFailed, "set aside", s.path, err)
 	}
 	if err := os.Rename(name, s.path); err != nil {
-		return "", fault.Wrap(fault.StoreFailed, "make the store", s.path, err)
+		return snapshot.Response{}, fault.Wrap(fault.StoreFailed, "make the store", s.path, err)
 	}
-	return aside, syncDir(filepath.Dir(s.path))
+	return resp, syncDir(filepath.Dir(s.path))
 }
 
 // copyFile copies by a second name where it can.

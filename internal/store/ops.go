@@ -40,27 +40,28 @@ func (s *Store) Replace(ctx context.Context, how string, with policy.Layer) (sna
 // Reset forgets the stored policy: what holds then is the built-in one.
 func (s *Store) Reset(ctx context.Context) (snapshot.Response, error) {
 	there, err := s.present()
-	if errors.Is(err, errDamaged) && s.ours {
-		return s.afresh(ctx, func() (snapshot.Response, error) { return s.Read(ctx) })
-	}
-	if err != nil {
-		return snapshot.Response{}, err
-	}
-	if !there {
+	if err == nil && !there {
 		_ = os.Remove(s.path + snapshot.Ending)
 		return snapshot.Response{}, nil
 	}
-	resp, err := s.change(ctx, "reset", anything, func(normalised, bool) (outcome, error) { return outcome{}, nil })
+	var resp snapshot.Response
+	if err == nil {
+		resp, err = s.change(ctx, "reset", anything, func(normalised, bool) (outcome, error) { return outcome{}, nil })
+	}
 	if errors.Is(err, errDamaged) && s.ours {
-		return s.afresh(ctx, func() (snapshot.Response, error) { return s.Read(ctx) })
+		resp, err = s.setAside(ctx, func(*Store) (snapshot.Response, error) { return snapshot.Response{}, nil })
 	}
 	return s.settle(ctx, resp, err)
 }
 
-// Rollback writes the policy as an older version has it.
+// Rollback writes the policy as an older version has it. It is not read again here: that
+// would bring it forward, as the next run of this program does.
 func (s *Store) Rollback(ctx context.Context, version int) (snapshot.Response, error) {
+	if there, err := s.present(); err != nil || !there {
+		return snapshot.Response{}, errors.Join(err, fault.New(fault.StoreFailed, "roll back the policy", s.path, "there is no stored policy"))
+	}
 	var made snapshot.Response
-	resp, err := s.edit(ctx, "rollback", mustRead, func(old normalised, found bool) (outcome, error) {
+	resp, err := s.change(ctx, "rollback", mustRead, func(old normalised, found bool) (outcome, error) {
 		if !found {
 			return outcome{}, fault.New(fault.StoreFailed, "roll back the policy", s.path, "there is no stored policy")
 		}
@@ -132,16 +133,18 @@ func (s *Store) Import(ctx context.Context, from string) (snapshot.Response, err
 
 // put stores a policy whatever was there.
 func (s *Store) put(ctx context.Context, how string, l policy.Layer, log []policy.Migration, from string) (snapshot.Response, error) {
-	do := func() (snapshot.Response, error) {
-		return s.edit(ctx, how, anything, func(normalised, bool) (outcome, error) { return written(l, log) })
+	do := func(in *Store) (snapshot.Response, error) {
+		return in.change(ctx, how, anything, func(normalised, bool) (outcome, error) { return written(l, log) })
 	}
-	resp, err := do()
-	if errors.Is(err, errDamaged) && s.ours {
-		resp, err = s.afresh(ctx, do)
-	}
+	resp, err := snapshot.Response{}, s.ensure(ctx)
 	if err == nil {
-		resp.File = from
+		resp, err = do(s)
 	}
+	if errors.Is(err, errDamaged) && s.ours {
+		resp, err = s.setAside(ctx, do)
+	}
+	resp, err = s.settle(ctx, resp, err)
+	resp.File = from
 	return resp, err
 }
 
@@ -198,17 +201,6 @@ func (s *Store) settle(ctx context.Context, resp snapshot.Response, err error) (
 	if err == nil {
 		_, _ = s.Read(ctx) // without a snapshot the next run asks again
 	}
-	return resp, err
-}
-
-// afresh does something in an empty database, after the damaged one was set aside.
-func (s *Store) afresh(ctx context.Context, do func() (snapshot.Response, error)) (snapshot.Response, error) {
-	aside, err := s.setAside(ctx)
-	if err != nil {
-		return snapshot.Response{}, err
-	}
-	resp, err := do()
-	resp.Aside = aside
 	return resp, err
 }
 

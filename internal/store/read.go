@@ -32,16 +32,18 @@ func (s *Store) Read(ctx context.Context) (snapshot.Response, error) {
 		}
 		text, found, err := s.fetch(ctx)
 		if err != nil {
-			return resp, err
+			return snapshot.Response{}, err
 		}
 		resp.Found, resp.Policy = found, nil
 		if found {
 			done, err := s.current(ctx, text, &resp)
-			if err != nil || !done || resp.Unsaved != "" {
-				if err == nil && !done {
-					continue
-				}
-				return resp, err
+			switch {
+			case err != nil:
+				return snapshot.Response{}, err
+			case !done:
+				continue
+			case resp.Unsaved != "":
+				return resp, nil
 			}
 		}
 		wait := before.Settled(now)
