@@ -35,12 +35,22 @@ type run struct {
 
 func newRun(req Request) *run {
 	h := host.Real()
-	return &run{host: h, sink: event.Fan(req.Events), report: &report.Report{
+	return &run{host: h, early: remarks(req.Layers), sink: event.Fan(req.Events), report: &report.Report{
 		Version: report.Version, ID: fmt.Sprintf("%016x", rand.Uint64()), // unique, not secret
 		Started:  time.Now(),
 		Platform: h.GOOS + "/" + h.GOARCH, Command: req.Command,
 		Trace: []report.Trace{}, Enforcement: []report.Enforcement{}, Notices: []report.Notice{}, Denials: []report.Denial{},
 	}}
+}
+
+// remarks are what layers have to tell.
+func remarks(layers []policy.Layer) (out []report.Notice) {
+	for _, l := range layers {
+		for _, text := range l.Remarks {
+			out = append(out, report.Notice{Kind: "policy:" + l.Origin.Kind.String(), Text: text})
+		}
+	}
+	return out
 }
 
 // bound notes what the policy became on this host.

@@ -74,14 +74,14 @@ func StoreFile(h host.Host) string {
 			return abs
 		}
 	}
-	if dir := storeRoot(h); dir != "" {
+	if dir := StoreRoot(h); dir != "" {
 		return filepath.Join(dir, "policy.db")
 	}
 	return ""
 }
 
-// storeRoot is the directory of the database that is ours alone.
-func storeRoot(h host.Host) string {
+// StoreRoot is the directory of the database that is ours alone.
+func StoreRoot(h host.Host) string {
 	home := h.User.Home
 	switch {
 	case h.GOOS == "windows":

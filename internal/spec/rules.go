@@ -48,7 +48,7 @@ var StoreEndings = []string{"", "-wal", "-shm", "-journal", ".snapshot"}
 // SECURITY: what a command writes there would be the policy of every later run. So the
 // directory is also made when it is missing and the command could make it.
 func (b *binder) store() {
-	dir, file := storeRoot(b.h), StoreFile(b.h)
+	dir, file := StoreRoot(b.h), StoreFile(b.h)
 	switch {
 	case dir == "":
 	case b.h.Exists(dir):
