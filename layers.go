@@ -122,3 +122,6 @@ func within(h host.Host, roots []string, file string) bool {
 	}
 	return false
 }
+
+// PolicyFile reads one policy file that a person wrote. Errors: POLICY_INVALID.
+func PolicyFile(path string) (policy.Layer, error) { return readLayer(host.Real(), path) }

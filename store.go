@@ -197,7 +197,7 @@ func (s *PolicyStore) call(ctx context.Context, req snapshot.Request) (*StoreRes
 		return nil, err
 	}
 	r := &StoreResult{Found: resp.Found, Policy: resp.Policy, Changes: resp.Changes, Migrations: resp.Log, Unsaved: resp.Unsaved, File: resp.File, Aside: resp.Aside}
-	if !req.DryRun {
+	if !req.DryRun && r.Unsaved == "" {
 		r.Unrecorded = s.announce(req.How, r)
 	}
 	return r, nil
