@@ -54,13 +54,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	read, write := io.Pipe()
-	p := &proxy{
-		opt: o, talk: newTalk(), cancel: cancel, over: make(chan struct{}),
-		client: newOutlet(o.Out), agent: newOutlet(write), told: remarks{say: o.Remark},
-	}
-	o.Terminals.Dir = p.talk.dir
-	p.terms = acpterm.New(o.Terminals)
-	p.calls.open()
+	p := newProxy(o, write, cancel)
 	lines := &splitter{max: maxLine, line: p.fromAgent, tooLong: p.overlong}
 	req := o.Agent
 	req.Stdin, req.Stdout, req.Stderr = read, lines, o.Stderr
@@ -79,6 +73,17 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	p.calls.wait()
 	p.client.finish(patience)
 	return rep, err
+}
+
+func newProxy(o Options, agent io.Writer, cancel context.CancelCauseFunc) *proxy {
+	p := &proxy{
+		opt: o, talk: newTalk(), cancel: cancel, over: make(chan struct{}),
+		client: newOutlet(o.Out), agent: newOutlet(agent), told: remarks{say: o.Remark},
+	}
+	o.Terminals.Dir = p.talk.dir
+	p.terms = acpterm.New(o.Terminals)
+	p.calls.open()
+	return p
 }
 
 // fromClient passes the client's lines on to the agent until the client is gone.
