@@ -57,11 +57,10 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	p := newProxy(o, write, cancel)
 	lines := &splitter{max: maxLine, line: p.fromAgent, tooLong: p.overlong}
 	req := o.Agent
-	req.Stdin, req.Stdout, req.Stderr = read, lines, o.Stderr
+	req.Stdin, req.Stdout, req.Stderr = input{read}, lines, o.Stderr
 
 	go p.fromClient(write)
-	// A client that does not read must not keep us when we are told to end.
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(patience, func() { p.client.abandon(errGone) }) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(patience, p.abandon) })
 	rep, err := qsandbox.Run(ctx, req)
 	stop()
 	close(p.over)
@@ -73,6 +72,23 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	p.calls.wait()
 	p.client.finish(patience)
 	return rep, err
+}
+
+// abandon gives both sides up: when we are told to end, nobody who does not read keeps us.
+func (p *proxy) abandon() {
+	p.client.abandon(errGone)
+	p.agent.abandon(errGone)
+}
+
+// input is the agent's input. When the agent reads no more, for it has ended, those
+// who write to it must hear of it.
+type input struct{ *io.PipeReader }
+
+// WriteTo is what io.Copy calls.
+func (i input) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.Copy(w, struct{ io.Reader }{i.PipeReader})
+	_ = i.CloseWithError(errGone)
+	return n, err
 }
 
 func newProxy(o Options, agent io.Writer, cancel context.CancelCauseFunc) *proxy {

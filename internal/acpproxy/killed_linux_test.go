@@ -1,0 +1,75 @@
+package acpproxy
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/internal/backend/backendtest"
+)
+
+// The proxy is killed at any moment: agent, terminals and their daemons end, the
+// client sees the end of the connection at once, and the next start is clean.
+func TestProxyKilled(t *testing.T) {
+	needSandbox(t)
+	p := backendtest.NewPlace(t)
+	t.Setenv("XDG_STATE_HOME", p.Root+"/state")
+	binary, rounds := cli(t), 12
+	if backendtest.Long() {
+		rounds = 200
+	}
+	for i := range rounds {
+		cmd := exec.Command(binary, "acp", "--workspace", p.WS, "--", self(t), "-hostile-agent", "leave", "stay")
+		cmd.Dir = p.WS
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			_, _ = bufio.NewReader(out).ReadString('\n') // all terminals are there
+			if n := running(p.Root, "611"); n < 10 {
+				t.Errorf("only %d commands are running", n)
+			}
+		} else {
+			time.Sleep(rand.N(400 * time.Millisecond))
+		}
+		_ = cmd.Process.Kill()
+		began := time.Now()
+		for {
+			if _, err := out.Read(make([]byte, 4096)); err != nil {
+				break
+			}
+		}
+		if d := time.Since(began); d > 5*time.Second {
+			t.Errorf("the client saw the end after %v", d)
+		}
+		_ = cmd.Wait()
+		in.Close()
+		if !eventually(func() bool { return running(p.Root, "") == 0 }) {
+			t.Fatalf("round %d: %d processes are left", i, running(p.Root, ""))
+		}
+	}
+	cmd := exec.Command(binary, "run", "--workspace", p.WS, "--", "true")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the next start: %v: %s", err, text)
+	}
+	if left, _ := filepath.Glob(p.Root + "/state/qsandbox/journal/*"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	if strings.Contains(string(mounts), p.Root) {
+		t.Errorf("mounts are left:\n%s", mounts)
+	}
+}
