@@ -78,6 +78,9 @@ func runACP(cmd *cobra.Command, f *acpFlags, args []string) error {
 		Terminals: acpterm.Options{Layers: terms.Layers, User: f.user, Ended: tell.ended},
 		In:        os.Stdin, Out: os.Stdout, Stderr: os.Stderr, Remark: tell.once,
 	}
+	if exe, err := os.Executable(); err == nil {
+		opt.Server = &acpproxy.ToolServer{Name: "qsandbox", Command: exe, Args: []string{"mcp"}}
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	rep, err := acpproxy.Run(ctx, opt)

@@ -222,7 +222,7 @@ func TestGoLibraryOnBothSides(t *testing.T) {
 		{"env MODEL_KEY", "agents-own"},
 		{"env ANTHROPIC_API_KEY", ""},
 		{"run echo \"[$MODEL_KEY]\"", `0 - "[]\n"`}, // the agent's keys are not its terminals'
-		{"run cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c agents-own", `1 - "0\n"`},
+		{"run cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c agents-own", `1 - "0\n"`},
 	} {
 		if got := e.ask(s, c.what); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

@@ -35,11 +35,9 @@ func hostileAgent(args []string) {
 			say(fmt.Sprintf(`{"id":%d,"method":"terminal/output","params":{"sessionId":"s","terminalId":"%s"}}`+"\n", i, strings.Repeat("x", 1000)))
 		}
 	case "deaf-then-gone":
+		go func() { time.Sleep(time.Second); os.Exit(7) }()
 		for i := range 3000 {
 			say(fmt.Sprintf(`{"id":%d,"method":"terminal/output","params":{"sessionId":"s","terminalId":"%s"}}`+"\n", i, strings.Repeat("x", 1000)))
-			if i == 1500 {
-				go func() { time.Sleep(300 * time.Millisecond); os.Exit(7) }()
-			}
 		}
 	case "flood": // fills the client's side
 		for {

@@ -19,7 +19,7 @@ func TestProxyKilled(t *testing.T) {
 	needSandbox(t)
 	p := backendtest.NewPlace(t)
 	t.Setenv("XDG_STATE_HOME", p.Root+"/state")
-	binary, rounds := cli(t), 12
+	binary, rounds := cli(t), 8
 	if backendtest.Long() {
 		rounds = 200
 	}

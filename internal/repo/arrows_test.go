@@ -35,7 +35,10 @@ var arrows = map[string]string{
 	"internal/supervise":      "internal/launch report internal/event",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
-	"cmd/qsandbox": ". policy report fault",
+	"acpterm":           ". policy report fault internal/jsonrpc",
+	"internal/acpproxy": ". policy report fault acpterm internal/jsonrpc",
+	"internal/jsonrpc":  "",
+	"cmd/qsandbox":      ". policy report fault acpterm internal/acpproxy",
 }
 
 // added are the arrows that building it showed to be needed. Each is argued in
@@ -91,7 +94,7 @@ var libraries = map[string]struct{ adr, packages string }{
 }
 
 // testLibraries are for tests alone.
-var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6"}
+var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/coder/acp-go-sdk"}
 
 func TestArrows(t *testing.T) {
 	used := map[string]bool{}
