@@ -133,7 +133,11 @@ func (f *acpFlags) requests(fl *pflag.FlagSet, args []string) (terms, agent qsan
 	if err = narrowWhatOtherMayWrite(f.policy, terms.Layers, agent); err != nil {
 		return terms, agent, err
 	}
-	return terms, agent, narrowWhatOtherMayWrite(f.agent.policy, agent.Layers, terms)
+	if err = narrowWhatOtherMayWrite(f.agent.policy, agent.Layers, terms); err != nil {
+		return terms, agent, err
+	}
+	_, err = qsandbox.EffectivePolicy(terms.Layers, qsandbox.HideValues) // a mistake is said now, not at the first terminal
+	return terms, agent, err
 }
 
 // agentLayer is the uppermost layer of the agent.
@@ -195,7 +199,7 @@ func narrowWhatOtherMayWrite(file string, layers []policy.Layer, other qsandbox.
 	if err != nil {
 		return err
 	}
-	if v.Allowed {
+	if acpproxy.OnHost(v) {
 		layers[0].NarrowOnly = true
 	}
 	return nil

@@ -256,12 +256,18 @@ func TestFilesThroughTheClient(t *testing.T) {
 		{"write " + ws + "/link/x", "error -32603"},
 		{"write " + ws + "/.git/hooks/post-checkout", "error -32603"},
 		{"write " + ws + "/../out/x", "error -32603"},
+		{"write /tmp/x", "error -32603"}, // the client's /tmp is another one
+		{"write /dev/shm/x", "error -32603"},
+		{"write /proc/self/mem", "error -32603"},
+		{"read /proc/self/environ", "error -32603"},
+		{"read " + ws + "/none/../../out/secret.txt", "from the editor"}, // compat shows it
+		{"read " + os.Getenv("HOME") + "/.ssh/id_rsa", "error -32603"},
 	} {
 		if got := e.ask(s, c.what); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
-	want := []string{"read " + ws + "/own.txt", "write " + ws + "/new.txt", "read /etc/hostname"}
+	want := []string{"read " + ws + "/own.txt", "write " + ws + "/new.txt", "read /etc/hostname", "read " + ws + "/none/../../out/secret.txt"}
 	if strings.Join(e.fs, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the client was asked for %q", e.fs)
 	}
