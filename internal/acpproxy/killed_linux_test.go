@@ -39,12 +39,13 @@ func TestProxyKilled(t *testing.T) {
 		}
 		if i%2 == 0 {
 			_, _ = bufio.NewReader(out).ReadString('\n') // all terminals are there
-			if n := running(p.Root, "611"); n < 10 {
-				t.Errorf("only %d commands are running", n)
+			if !eventually(func() bool { return running(p.Root, "611") >= 10 }) {
+				t.Errorf("only %d commands are running", running(p.Root, "611"))
 			}
 		} else {
 			time.Sleep(rand.N(400 * time.Millisecond))
 		}
+		t.Logf("round %d: killed", i)
 		_ = cmd.Process.Kill()
 		began := time.Now()
 		for {
@@ -55,6 +56,7 @@ func TestProxyKilled(t *testing.T) {
 		if d := time.Since(began); d > 5*time.Second {
 			t.Errorf("the client saw the end after %v", d)
 		}
+		t.Logf("the client saw the end after %v", time.Since(began))
 		_ = cmd.Wait()
 		in.Close()
 		if !eventually(func() bool { return running(p.Root, "") == 0 }) {

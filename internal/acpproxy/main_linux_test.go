@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
+	patience = time.Second
 	os.Exit(backendtest.Main(m, backendtest.Options{}))
 }
 

@@ -12,7 +12,7 @@ import (
 type Preset struct {
 	Name      string
 	dirs      []string // in the home directory, writable; made when missing
-	files     []string // the same, when they are there
+	files     []string // the same, when they are there: what the built-in list of credentials hides
 	protected []string // names of policy/protected.json that dirs and files fall under
 	env       []string // passed on when the caller has them
 	hosts     []string
@@ -21,19 +21,19 @@ type Preset struct {
 var presets = []Preset{
 	{
 		// https://code.claude.com/docs/en/settings, /network-config
-		Name: "claude", dirs: []string{".claude"}, files: []string{".claude.json"}, protected: []string{"claude", "claude-user"},
+		Name: "claude", dirs: []string{".claude"}, files: []string{".claude.json", ".claude/.credentials.json", ".claude/history.jsonl", ".claude/projects"}, protected: []string{"claude", "claude-user"},
 		env:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_OAUTH_TOKEN"},
 		hosts: []string{"api.anthropic.com", "claude.ai", "platform.claude.com", "console.anthropic.com"},
 	},
 	{
 		// https://developers.openai.com/codex/auth, /codex/config-reference
-		Name: "codex", dirs: []string{".codex"}, protected: []string{"codex"},
+		Name: "codex", dirs: []string{".codex"}, files: []string{".codex/auth.json", ".codex/history.jsonl", ".codex/sessions"}, protected: []string{"codex"},
 		env:   []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"},
 		hosts: []string{"api.openai.com", "chatgpt.com", "auth.openai.com"},
 	},
 	{
 		// https://github.com/google-gemini/gemini-cli/blob/main/docs/get-started/authentication.md
-		Name: "gemini", dirs: []string{".gemini"}, protected: []string{"gemini"},
+		Name: "gemini", dirs: []string{".gemini"}, files: []string{".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".gemini/.env"}, protected: []string{"gemini"},
 		env:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"},
 		hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "aiplatform.googleapis.com"},
 	},
@@ -70,6 +70,6 @@ func (p Preset) Apply(l *policy.Layer, exists func(string) bool) {
 		}
 	}
 	mode := policy.NetworkAllow
-	l.Filesystem.Writable, l.Filesystem.Readable, l.Filesystem.AllowProtected = &paths, &paths, &p.protected
+	l.Filesystem.Writable, l.Filesystem.AllowProtected = &paths, &p.protected
 	l.Env.Pass, l.Network.Mode, l.Network.Allow = &p.env, &mode, &p.hosts
 }

@@ -27,7 +27,7 @@ type Options struct {
 
 // patience is how long an agent may take to end by itself when the client is gone,
 // and a client to take what the agent said last.
-const patience = 5 * time.Second
+var patience = 5 * time.Second // shorter in tests
 
 // errGone is why writing to somebody ends.
 var errGone = errors.New("the other side is gone")
