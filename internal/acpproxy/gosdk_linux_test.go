@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	agents = map[string]func([]string){"-sdk-agent": sdkAgent, "-hostile-agent": hostileAgent}
+	agents = map[string]func([]string){"-sdk-agent": sdkAgent, "-hostile-agent": hostileAgent, "-proxy": proxyProcess}
 }
 
 // scripted is an agent made with the Go library of the protocol. A prompt is what it

@@ -2,6 +2,8 @@ package acpproxy
 
 import (
 	"bufio"
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -10,8 +12,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/qiming-sandbox/qsandbox"
+	"github.com/qiming-sandbox/qsandbox/acpterm"
 	"github.com/qiming-sandbox/qsandbox/internal/backend/backendtest"
+	"github.com/qiming-sandbox/qsandbox/policy"
 )
+
+// proxyProcess is a proxy in a process of its own, which a test can kill.
+func proxyProcess(args []string) {
+	l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}, Workspace: &args[0]}
+	_, err := Run(context.Background(), Options{
+		Agent:     qsandbox.Request{Layers: []policy.Layer{l}, Command: args[1:]},
+		Terminals: acpterm.Options{Layers: []policy.Layer{l}},
+		In:        os.Stdin, Out: os.Stdout, Stderr: os.Stderr,
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(125)
+	}
+}
 
 // The proxy is killed at any moment: agent, terminals and their daemons end, the
 // client sees the end of the connection at once, and the next start is clean.
@@ -19,12 +38,12 @@ func TestProxyKilled(t *testing.T) {
 	needSandbox(t)
 	p := backendtest.NewPlace(t)
 	t.Setenv("XDG_STATE_HOME", p.Root+"/state")
-	binary, rounds := cli(t), 8
+	rounds := 8
 	if backendtest.Long() {
 		rounds = 200
 	}
 	for i := range rounds {
-		cmd := exec.Command(binary, "acp", "--workspace", p.WS, "--", self(t), "-hostile-agent", "leave", "stay")
+		cmd := exec.Command(self(t), "-proxy", p.WS, self(t), "-hostile-agent", "leave", "stay")
 		cmd.Dir = p.WS
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -45,7 +64,6 @@ func TestProxyKilled(t *testing.T) {
 		} else {
 			time.Sleep(rand.N(400 * time.Millisecond))
 		}
-		t.Logf("round %d: killed", i)
 		_ = cmd.Process.Kill()
 		began := time.Now()
 		for {
@@ -56,14 +74,13 @@ func TestProxyKilled(t *testing.T) {
 		if d := time.Since(began); d > 5*time.Second {
 			t.Errorf("the client saw the end after %v", d)
 		}
-		t.Logf("the client saw the end after %v", time.Since(began))
 		_ = cmd.Wait()
 		in.Close()
 		if !eventually(func() bool { return running(p.Root, "") == 0 }) {
 			t.Fatalf("round %d: %d processes are left", i, running(p.Root, ""))
 		}
 	}
-	cmd := exec.Command(binary, "run", "--workspace", p.WS, "--", "true")
+	cmd := exec.Command(self(t), "-proxy", p.WS, "true")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the next start: %v: %s", err, text)
 	}
