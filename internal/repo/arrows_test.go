@@ -37,7 +37,10 @@ var arrows = map[string]string{
 		"internal/launch internal/supervise internal/event",
 	"internal/mcpserver": ". policy report fault",
 	"internal/mcpconfig": "",
-	"cmd/qsandbox":       ". policy report fault",
+	"acpterm":            ". policy report fault internal/jsonrpc",
+	"internal/acpproxy":  ". policy report fault acpterm internal/jsonrpc",
+	"internal/jsonrpc":   "",
+	"cmd/qsandbox":       ". policy report fault acpterm internal/acpproxy",
 }
 
 // added are the arrows that building it showed to be needed. Each is argued in
@@ -98,7 +101,7 @@ var libraries = map[string]struct{ adr, packages string }{
 }
 
 // testLibraries are for tests alone.
-var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6"}
+var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/coder/acp-go-sdk"}
 
 func TestArrows(t *testing.T) {
 	used := map[string]bool{}
