@@ -258,7 +258,15 @@ func (p *parser) filter(n node, depth int) (Filter, error) {
 		}
 	}
 	f = p.atHome(f)
-	return f, f.compile(n.line)
+	if err := f.compile(n.line); err != nil || p.opt.keepParams {
+		return f, err
+	}
+	for _, re := range f.res {
+		if _, err := re.compiled(); err != nil {
+			return f, badf(n.line, "%v", err)
+		}
+	}
+	return f, nil
 }
 
 // atHome turns home-subpath and its like into what they stand for: the parameter

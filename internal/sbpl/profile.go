@@ -60,6 +60,11 @@ func SubpathParam(name string) Filter {
 	return Filter{Name: "subpath", Values: []string{paramMark + name}}
 }
 
+// LiteralParam is Literal of a parameter.
+func LiteralParam(name string) Filter {
+	return Filter{Name: "literal", Values: []string{paramMark + name}}
+}
+
 // All matches when all of them do.
 func All(f ...Filter) Filter { return Filter{Name: "require-all", Sub: f} }
 

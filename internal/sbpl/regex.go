@@ -4,13 +4,31 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // pattern is a regular expression of the language: an extended expression without
 // classes by name, counts and back references, found anywhere unless anchored.
-type pattern struct{ re *regexp.Regexp }
+type pattern struct {
+	goText string
+	once   sync.Once
+	re     *regexp.Regexp
+	err    error
+}
 
-func (p *pattern) match(s string) bool { return p.re.MatchString(s) }
+// compiled makes the expression when it is first needed: to write a profile at the
+// start of a run needs none of them.
+func (p *pattern) compiled() (*regexp.Regexp, error) {
+	p.once.Do(func() { p.re, p.err = regexp.Compile(p.goText) })
+	return p.re, p.err
+}
+
+// match tells whether the expression is found in s. One that Go refuses is found
+// nowhere; Parse has told of it.
+func (p *pattern) match(s string) bool {
+	re, err := p.compiled()
+	return err == nil && re.MatchString(s)
+}
 
 const maxRegex = 16 << 10
 
@@ -54,11 +72,7 @@ func compileRegex(expr string) (*pattern, error) {
 			b.WriteByte(c)
 		}
 	}
-	re, err := regexp.Compile(b.String())
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{re}, nil
+	return &pattern{goText: b.String()}, nil
 }
 
 func isAlnum(c byte) bool {
