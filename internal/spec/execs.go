@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -89,7 +90,7 @@ func (b *binder) execs() error {
 // exec adds a path, as it is written and where its links lead.
 func (b *binder) exec(p, origin string) {
 	r, err := b.locate(origin, p)
-	if err != nil || r.Kind == Missing || r.Path == "/" {
+	if err != nil || r.Kind == Missing || r.Path == "/" || slices.Contains(SystemExecs, r.Path) {
 		return
 	}
 	if under, ok := nearest(b.s, r.Path); ok && under.Access != Read {

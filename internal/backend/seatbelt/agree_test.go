@@ -1,10 +1,11 @@
-package seatbelt
+package seatbelt_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/qiming-sandbox/qsandbox/internal/backend/seatbelt"
 	"github.com/qiming-sandbox/qsandbox/internal/sbpl"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -54,7 +55,7 @@ func ask(t testing.TB, visit func(c query, mac *spec.Spec)) {
 		linux, mac := bound(t, "linux", sit.mode, sit.edit), bound(t, "darwin", sit.mode, sit.edit)
 		p := profileOf(t, mac)
 		one := func(q spec.Query) {
-			v, err := judge(p, q)
+			v, err := seatbelt.JudgeProfile(p, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +131,7 @@ func TestBothReadingsAgree(t *testing.T) {
 	ops := []string{"file-read-data", "file-read-metadata", "file-read-xattr", "file-write-data", "file-write-create", "file-write-unlink", "file-write-mode", "file-write-xattr", "process-exec*", "file-ioctl", "file-map-executable"}
 	for _, sit := range situations {
 		p := profileOf(t, bound(t, "darwin", sit.mode, sit.edit))
-		for _, path := range append(append(slices.Clone(targets), fresh...), "/dev/null", "/dev/ttys001", "/dev/ttys999", "/dev/tty", standIns[ParamTmp]+"/x", standIns[ParamRun]+"/p", standIns[ParamTmp]) {
+		for _, path := range append(append(slices.Clone(targets), fresh...), "/dev/null", "/dev/ttys001", "/dev/ttys999", "/dev/tty", seatbelt.StandIns[seatbelt.ParamTmp]+"/x", seatbelt.StandIns[seatbelt.ParamRun]+"/p", seatbelt.StandIns[seatbelt.ParamTmp]) {
 			for _, op := range ops {
 				q := sbpl.Request{Op: op, Path: path}
 				a, err1 := p.Decide(q, sbpl.LastMatch)
@@ -146,7 +147,7 @@ func TestBothReadingsAgree(t *testing.T) {
 // profileOf compiles, writes and reads a profile, as sandbox-exec would get it.
 func profileOf(t testing.TB, s *spec.Spec) *sbpl.Profile {
 	t.Helper()
-	p, err := profile(s)
+	p, err := seatbelt.ProfileOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func profileOf(t testing.TB, s *spec.Spec) *sbpl.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err = sbpl.Parse(text, sbpl.Options{Params: standIns})
+	p, err = sbpl.Parse(text, sbpl.Options{Params: seatbelt.StandIns})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package seatbelt
+package seatbelt_test
 
 import "github.com/qiming-sandbox/qsandbox/policy"
 

@@ -1,4 +1,4 @@
-package seatbelt
+package seatbelt_test
 
 import (
 	"testing"
