@@ -115,7 +115,7 @@ func (v *Verdict) decide(h host.Host, s *spec.Spec) {
 	if v.unconfined(s) {
 		return
 	}
-	d := spec.Decide(s, q)
+	d := v.judged(s, q, spec.Decide(s, q))
 	v.Allowed, v.Absent, v.Rule, v.Origin, v.Why = d.Allowed, d.Absent, d.Rule, d.Origin, d.Why
 }
 

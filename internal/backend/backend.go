@@ -37,6 +37,12 @@ type Support struct {
 	Facts         map[string]string
 }
 
+// Judge is what a backend adds when it can answer from its own plan whether
+// something is allowed; explain then gives that answer.
+type Judge interface {
+	Judge(s *spec.Spec, q spec.Query) (spec.Verdict, error)
+}
+
 // Trial is how a probe starts things. It is handed in, so that backends do not
 // depend on package launch: compiling must stay pure.
 type Trial struct {
@@ -49,6 +55,10 @@ type Trial struct {
 func ProbeSpec(h host.Host) *spec.Spec {
 	s := &spec.Spec{GOOS: "linux", GOARCH: h.GOARCH, Policy: policy.Default(), Cwd: "/", Argv: []string{"true"}, Exe: "/bin/true", Kernel: h.Kernel(), Launcher: h.User}
 	s.User = spec.Identity{UID: h.User.UID, GID: h.User.GID}
+	if h.GOOS == "darwin" {
+		s.GOOS, s.Exe = h.GOOS, "/usr/bin/true"
+		return s
+	}
 	for _, d := range []string{"/dev", "/proc", "/tmp"} {
 		s.Rules = append(s.Rules, spec.Rule{Path: d, Given: d, Access: spec.Private, Kind: spec.Dir, Mount: true})
 	}

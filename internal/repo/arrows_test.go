@@ -25,14 +25,17 @@ var arrows = map[string]string{
 	"internal/spec":          "policy report fault",
 	"internal/plan":          "internal/spec",
 	"internal/backend":       "internal/plan internal/host",
-	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none",
+	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none internal/backend/seatbelt",
 	"internal/backend/linux": "internal/plan internal/seccomp internal/landlock",
 	"internal/backend/bwrap": "internal/plan internal/host internal/backend internal/backend/linux",
 
-	"internal/backend/native": "internal/plan internal/host internal/backend internal/backend/linux",
-	"internal/backend/none":   "internal/plan internal/host internal/backend",
-	"internal/launch":         "internal/plan internal/inside",
-	"internal/supervise":      "internal/launch report internal/event",
+	"internal/backend/native":   "internal/plan internal/host internal/backend internal/backend/linux",
+	"internal/backend/none":     "internal/plan internal/host internal/backend",
+	"internal/backend/seatbelt": "internal/plan internal/host internal/backend internal/sbpl",
+	"internal/sbpl":             "",
+	"internal/keeper":           "",
+	"internal/launch":           "internal/plan internal/inside",
+	"internal/supervise":        "internal/launch report internal/event",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
 	"internal/mcpserver": ". policy report fault",
@@ -60,25 +63,34 @@ var added = map[string]string{
 	"internal/launch -> fault":         adrArrows,
 	"internal/launch -> internal/spec": adrArrows,
 
-	"internal/backend -> fault":                adrArrows,
-	"internal/backend -> policy":               adrArrows,
-	"internal/backend -> report":               adrArrows,
-	"internal/backend -> internal/spec":        adrArrows,
-	"internal/backend/linux -> report":         adrArrows,
-	"internal/backend/linux -> internal/spec":  adrArrows,
-	"internal/backend/bwrap -> fault":          adrArrows,
-	"internal/backend/bwrap -> policy":         adrArrows,
-	"internal/backend/bwrap -> internal/spec":  adrArrows,
-	"internal/backend/native -> policy":        adrArrows,
-	"internal/backend/native -> internal/spec": adrArrows,
-	"internal/backend/none -> internal/spec":   adrArrows,
-	"cmd/qsandbox -> internal/mcpserver":       adrMCP,
-	"cmd/qsandbox -> internal/mcpconfig":       adrMCP,
+	"internal/backend -> fault":                     adrArrows,
+	"internal/backend -> policy":                    adrArrows,
+	"internal/backend -> report":                    adrArrows,
+	"internal/backend -> internal/spec":             adrArrows,
+	"internal/backend/linux -> report":              adrArrows,
+	"internal/backend/linux -> internal/spec":       adrArrows,
+	"internal/backend/bwrap -> fault":               adrArrows,
+	"internal/backend/bwrap -> policy":              adrArrows,
+	"internal/backend/bwrap -> internal/spec":       adrArrows,
+	"internal/backend/native -> policy":             adrArrows,
+	"internal/backend/native -> internal/spec":      adrArrows,
+	"internal/backend/none -> internal/spec":        adrArrows,
+	"cmd/qsandbox -> internal/mcpserver":            adrMCP,
+	"cmd/qsandbox -> internal/mcpconfig":            adrMCP,
+	"internal/backend/seatbelt -> fault":            adrSeatbelt,
+	"internal/backend/seatbelt -> policy":           adrSeatbelt,
+	"internal/backend/seatbelt -> report":           adrSeatbelt,
+	"internal/backend/seatbelt -> internal/spec":    adrSeatbelt,
+	"internal/backend/seatbelt -> internal/protect": adrSeatbelt,
+	"internal/launch -> internal/keeper":            adrKeeper,
 }
 
-const adrMCP = "docs/adr/0017-mcp-core.md"
-
-const adrArrows = "docs/adr/0011-arrows.md"
+const (
+	adrArrows   = "docs/adr/0011-arrows.md"
+	adrSeatbelt = "docs/adr/0024-seatbelt.md"
+	adrKeeper   = "docs/adr/0025-keeper.md"
+	adrMCP      = "docs/adr/0017-mcp-core.md"
+)
 
 // helpers are packages for tests alone; nothing but tests may import them, and
 // they look at the product from outside.
@@ -96,7 +108,7 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},
+		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},
 	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 

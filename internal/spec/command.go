@@ -91,7 +91,7 @@ func (b *binder) executable(p string) answer {
 	if err != nil {
 		return missing
 	}
-	if v := Decide(b.s, Query{Op: OpExec, Path: real}); !v.Allowed {
+	if v := Decide(b.s, Query{Op: OpRead, Path: real}); !v.Allowed {
 		if v.Absent {
 			return missing
 		}

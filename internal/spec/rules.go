@@ -9,6 +9,9 @@ import (
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
+// RecordsOrigin is the origin of the rule that hides the launcher's records.
+const RecordsOrigin = "records of the launcher"
+
 // credentials hides the default list of secrets (FS-03). An entry that is not
 // there stays as a rule only where somebody asks for explanations.
 func (b *binder) credentials() error {
@@ -18,7 +21,7 @@ func (b *binder) credentials() error {
 	there := newFolders()
 	if dir := StateRoot(b.h); dir != "" && b.h.Exists(dir) {
 		// SECURITY: the command must not touch the records that undo what it plants.
-		b.addDeny(dir, "records of the launcher")
+		b.addDeny(dir, RecordsOrigin)
 	}
 	b.store()
 	for _, home := range b.homes {
@@ -247,7 +250,7 @@ func (b *binder) canMake(r Rule) bool {
 // sockets hides the host's AF_UNIX sockets that are reachable by path, except
 // those that the policy lists (LNX-07).
 func (b *binder) sockets() error {
-	if b.h.GOOS != "linux" || !b.s.Isolated() {
+	if b.h.GOOS == "windows" || !b.s.Isolated() {
 		return nil
 	}
 	allowed := b.eff.Policy.Network.UnixSockets
@@ -266,6 +269,9 @@ func (b *binder) sockets() error {
 		}
 		r.Access, r.Layer, r.Origin, r.Mount = Read, User, b.origin("network.unixSockets", p, field), true
 		b.add(r)
+	}
+	if b.h.GOOS != "linux" {
+		return nil // macOS denies every socket that no rule allows
 	}
 	list, err := b.h.Sockets()
 	if err != nil {
