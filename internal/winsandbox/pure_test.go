@@ -256,3 +256,18 @@ func TestVerify(t *testing.T) {
 		t.Error("unrestricted with a privilege")
 	}
 }
+
+// TestMasks: no grant lets a command delete by a right on the directory above, or
+// change a list (WIN-05).
+func TestMasks(t *testing.T) {
+	never := winacl.DeleteChild | winacl.WriteDAC | winacl.WriteOwner
+	if allowHere&never != 0 || allowBelow&never != 0 || allowHere&winacl.Delete != 0 || allowBelow&winacl.Delete == 0 {
+		t.Errorf("grants: %#x, %#x", allowHere, allowBelow)
+	}
+	if allowHere != winacl.File.Read|winacl.File.Write|winacl.File.Execute {
+		t.Errorf("a root gives %#x", allowHere)
+	}
+	if denyWrite&(winacl.File.Read|winacl.File.Execute) != 0 {
+		t.Error("a denial of writing takes reading away")
+	}
+}
