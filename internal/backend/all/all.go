@@ -6,6 +6,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/backend/bwrap"
 	"github.com/qiming-sandbox/qsandbox/internal/backend/native"
 	"github.com/qiming-sandbox/qsandbox/internal/backend/none"
+	"github.com/qiming-sandbox/qsandbox/internal/backend/winhelper"
 )
 
 // List gives every backend. trial is how their probes start things.
@@ -13,6 +14,7 @@ func List(trial backend.Trial) []backend.Backend {
 	return []backend.Backend{
 		bwrap.Backend{Trial: trial},
 		native.Backend{Trial: trial},
+		winhelper.Backend{Trial: trial},
 		none.Backend{},
 	}
 }
