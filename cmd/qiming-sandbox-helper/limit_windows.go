@@ -11,7 +11,6 @@ type limiter struct {
 }
 
 // limited makes a limiter; a limit of 0 is none.
-
 func limited(w io.Writer, limit int64) *limiter {
 	if limit == 0 {
 		limit = -1
