@@ -202,9 +202,6 @@ func TestListOfAFileThatDidNotTake(t *testing.T) {
 	if !wine() {
 		t.Skip("a real Windows keeps them")
 	}
-	if emulated {
-		t.Setenv("QSANDBOX_TEST_EMULATED", "")
-	}
 	defer func(e bool) { setEmulated(e) }(emulated)
 	setEmulated(false)
 	dir := realTemp(t)
