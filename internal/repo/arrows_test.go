@@ -25,13 +25,15 @@ var arrows = map[string]string{
 	"internal/spec":          "policy report fault",
 	"internal/plan":          "internal/spec",
 	"internal/backend":       "internal/plan internal/host",
-	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none",
+	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none internal/backend/winhelper",
 	"internal/backend/linux": "internal/plan internal/seccomp internal/landlock",
 	"internal/backend/bwrap": "internal/plan internal/host internal/backend internal/backend/linux",
 
 	"internal/backend/native": "internal/plan internal/host internal/backend internal/backend/linux",
 	"internal/backend/none":   "internal/plan internal/host internal/backend",
 	"internal/launch":         "internal/plan internal/inside",
+	"internal/winacl":         "",
+	"scripts/winedll":         "",
 	"internal/supervise":      "internal/launch report internal/event",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
@@ -67,7 +69,35 @@ var added = map[string]string{
 	"internal/backend/native -> policy":        adrArrows,
 	"internal/backend/native -> internal/spec": adrArrows,
 	"internal/backend/none -> internal/spec":   adrArrows,
+
+	"internal/helpercmd -> fault":                      adrWindows,
+	"internal/helpercmd -> policy":                     adrWindows,
+	"internal/helpercmd -> report":                     adrWindows,
+	"internal/winsandbox -> internal/winacl":           adrWindows,
+	"internal/winsandbox -> internal/protect":          adrWindows,
+	"internal/winsandbox -> internal/host":             adrWindows,
+	"internal/winsandbox -> fault":                     adrWindows,
+	"internal/winsandbox -> policy":                    adrWindows,
+	"internal/winsandbox -> report":                    adrWindows,
+	"internal/backend/winhelper -> fault":              adrWindows,
+	"internal/backend/winhelper -> policy":             adrWindows,
+	"internal/backend/winhelper -> report":             adrWindows,
+	"internal/backend/winhelper -> internal/helpercmd": adrWindows,
+	"internal/backend/winhelper -> internal/spec":      adrWindows,
+	"internal/backend/winhelper -> internal/plan":      adrWindows,
+	"internal/backend/winhelper -> internal/host":      adrWindows,
+	"internal/backend/winhelper -> internal/backend":   adrWindows,
+	"cmd/qiming-sandbox-helper -> .":                   adrWindows,
+	"cmd/qiming-sandbox-helper -> fault":               adrWindows,
+	"cmd/qiming-sandbox-helper -> policy":              adrWindows,
+	"cmd/qiming-sandbox-helper -> report":              adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/helpercmd":  adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/winsandbox": adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/winacl":     adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/host":       adrWindows,
 }
+
+const adrWindows = "docs/adr/0026-windows-packages.md"
 
 const adrArrows = "docs/adr/0011-arrows.md"
 
@@ -86,7 +116,7 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},
+		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox cmd/qsandbox"},
 	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 
