@@ -93,4 +93,3 @@ func TestAuditOfManyDirectories(t *testing.T) {
 		t.Error("the command ran")
 	}
 }
-

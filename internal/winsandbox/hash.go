@@ -3,10 +3,12 @@ package winsandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
-// shortHash tells names apart; it is no secret.
-func shortHash(s string) string {
-	h := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(h[:8])
+// WorkName names the private directory of a workspace: readable, and one for each
+// clean path.
+func WorkName(path string) string {
+	h := sha256.Sum256([]byte(fold(path)))
+	return path[strings.LastIndexByte(path, '\\')+1:] + "-" + hex.EncodeToString(h[:8])
 }

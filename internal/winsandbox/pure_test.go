@@ -13,6 +13,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
+	"github.com/qiming-sandbox/qsandbox/report"
 )
 
 func TestCleanPath(t *testing.T) {
@@ -269,5 +270,57 @@ func TestMasks(t *testing.T) {
 	}
 	if denyWrite&(winacl.File.Read|winacl.File.Execute) != 0 {
 		t.Error("a denial of writing takes reading away")
+	}
+}
+
+// TestDescribe: the report calls nothing enforced that was not seen, and says what the
+// system's own check found.
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		req   Request
+		facts TokenFacts
+		want  map[string]report.Level
+	}{
+		{"usual", Request{}, TokenFacts{Probe: ProbeResult{Done: true, DeniesData: true, DeniesMeta: true}}, map[string]report.Level{"FS-01": report.Modelled, "FS-03": report.None, "NET-01": report.Advisory}},
+		{"narrow", Request{}, TokenFacts{Probe: ProbeResult{Done: true, DeniesData: true}}, map[string]report.Level{"FS-01": report.Advisory}},
+		{"not probed", Request{}, TokenFacts{}, map[string]report.Level{"FS-01": report.Modelled}},
+		{"unrestricted", Request{Restriction: Unrestricted}, TokenFacts{}, map[string]report.Level{"FS-01": report.None}},
+		{"network on", Request{Network: NetworkOn}, TokenFacts{}, map[string]report.Level{"NET-01": report.Enforced}},
+	} {
+		var o Outcome
+		o.describe(c.req, c.facts)
+		o.notice("x", "y")
+		got := map[string]report.Level{}
+		for _, r := range o.Rows {
+			got[r.Requirement] = r.Level
+		}
+		for k, want := range c.want {
+			if got[k] != want {
+				t.Errorf("%s: %s is %s, want %s", c.name, k, got[k], want)
+			}
+		}
+	}
+}
+
+func TestWorkName(t *testing.T) {
+	a, b := WorkName(`C:\x\ws`), WorkName(`C:\y\ws`)
+	if a == b || !strings.HasPrefix(a, "ws-") || WorkName(`c:\X\wS`)[2:] != a[2:] {
+		t.Errorf("%s %s %s", a, b, WorkName(`c:\X\wS`))
+	}
+}
+
+// TestLookUp: PATH and PATHEXT, and never the directory to start in.
+func TestLookUp(t *testing.T) {
+	files := map[string]bool{`C:\bin\tool.exe`: true, `C:\b2\tool.bat`: true, `C:\b2\only.cmd`: true, `C:\ws\tool.exe`: true, `C:\ws\sub\x.exe`: true, `C:\bin\v1.2.exe`: true}
+	env := []string{`Path=relative;C:\bin;"C:\b2"`, "PATHEXT=.EXE;.BAT;.CMD"}
+	for name, want := range map[string]string{
+		"tool": `C:\bin\tool.exe`, "tool.exe": `C:\bin\tool.exe`, "tool.bat": `C:\b2\tool.bat`, "only": `C:\b2\only.cmd`, `.\tool`: `C:\ws\tool.exe`, "sub/x": `C:\ws\sub\x.exe`,
+		`C:\bin\tool`: `C:\bin\tool.exe`, "v1.2": `C:\bin\v1.2.exe`, "none": "", `\bin\tool`: "", `\\host\x\tool`: "", "C:tool": "", "tool.exe:stream": "", `C:\bin\nul`: "", "": "", "a\x00": "",
+	} {
+		got, err := LookUp(name, `C:\ws`, env, func(p string) bool { return files[p] })
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q %v, want %q", name, got, err, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/windows"
@@ -108,7 +107,7 @@ func (r *run) command() (err error) {
 	if len(r.roots) > 0 {
 		key = r.roots[0]
 	}
-	work := r.at.State + `\work\` + workName(key)
+	work := r.at.State + `\work\` + WorkName(key)
 	r.temp, r.cache = work+`\tmp`, work+`\cache`
 	var dropped []string
 	r.env, dropped = Environment(EnvWish{Host: os.Environ(), Pass: r.PassEnv, Network: r.Network, Temp: r.temp, Cache: r.cache, Stubs: r.at.State + `\bin`})
@@ -341,9 +340,4 @@ func openJournal(home string) (*state, winacl.Journal, error) {
 		s.close()
 	}
 	return s, j, err
-}
-
-// workName names the private directory of a workspace: readable, and one for each path.
-func workName(path string) string {
-	return filepath.Base(path) + "-" + shortHash(fold(path))
 }

@@ -27,11 +27,7 @@ const (
 
 // whoAmI gives the user and the logon session of this process.
 func whoAmI() (user, logon winacl.SID, err error) {
-	t, err := windows.OpenCurrentProcessToken()
-	if err != nil {
-		return user, logon, err
-	}
-	defer t.Close()
+	t := windows.GetCurrentProcessToken()
 	u, err := t.GetTokenUser()
 	if err != nil {
 		return user, logon, err
