@@ -119,6 +119,16 @@ func landlockOf(l *plan.Landlock) *PlanLandlock {
 func limits(p *plan.Plan) []PlanLimit {
 	l := p.Limits
 	const launcher = "the launcher"
+	if p.Backend == "windows-sandbox" {
+		const job = "job object"
+		return []PlanLimit{
+			limit("timeout", l.Timeout > 0, l.Timeout.String(), launcher),
+			{Name: "limits.grace", Value: l.Grace.Round(time.Microsecond).String(), How: "nothing here: a job ends at once"},
+			limit("memory", l.Memory > 0, size(l.Memory), job), limit("processes", l.Processes > 0, strconv.Itoa(l.Processes), job),
+			limit("cpus", l.CPUs > 0, strconv.FormatFloat(l.CPUs, 'g', -1, 64), job), limit("output", l.Output > 0, size(l.Output), launcher),
+			limit("tmp", l.Tmp > 0, size(l.Tmp), "nothing here"),
+		}
+	}
 	return []PlanLimit{
 		limit("timeout", l.Timeout > 0, l.Timeout.String(), launcher),
 		{Name: "limits.grace", Value: l.Grace.Round(time.Microsecond).String(), How: launcher},

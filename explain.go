@@ -67,6 +67,9 @@ func Explain(req Request, op Operation, target string) (Verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	if r.host.GOOS == "windows" && sp.Isolated() && op != OpWrite {
+		v.Notes = append(v.Notes, "on Windows reading and connecting are not prevented by the system: see FS-03 and NET-01 in qsandbox plan")
+	}
 	if foreign {
 		v.Notes = append(v.Notes, "judged for "+r.host.GOOS+" with the paths of this machine")
 	}

@@ -49,6 +49,7 @@ type Trial struct {
 	Try     func(ctx context.Context, p *plan.Plan) error                          // builds the sandbox, starts no command
 	Firm    func(error) bool                                                       // a failure that means "not on this machine"
 	Program func(ctx context.Context, path string, args ...string) (string, error) // runs a program of the system, empty environment
+	Beside  func(name string) string                                               // path of a program in our own directory
 }
 
 // ProbeSpec is the smallest isolated spec: what a probe builds is what a run builds.

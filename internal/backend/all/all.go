@@ -7,6 +7,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/backend/native"
 	"github.com/qiming-sandbox/qsandbox/internal/backend/none"
 	"github.com/qiming-sandbox/qsandbox/internal/backend/seatbelt"
+	"github.com/qiming-sandbox/qsandbox/internal/backend/winhelper"
 )
 
 // List gives every backend. trial is how their probes start things.
@@ -15,6 +16,7 @@ func List(trial backend.Trial) []backend.Backend {
 		bwrap.Backend{Trial: trial},
 		native.Backend{Trial: trial},
 		seatbelt.Backend{Trial: trial},
+		winhelper.Backend{Trial: trial},
 		none.Backend{},
 	}
 }
