@@ -2,7 +2,9 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
@@ -38,6 +40,11 @@ func (b *binder) credentials() error {
 			continue
 		}
 		b.credential(there, "", c.Path[1:], c)
+	}
+	for _, base := range slices.Sorted(maps.Keys(there.globs)) {
+		if err := b.walk(base, there.globs[base]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -93,12 +100,11 @@ func (b *binder) credential(there folders, base, rest string, c policy.Credentia
 		}
 		return
 	}
-	p := base + "/" + rest
 	switch {
 	case c.Kind == "glob":
-		b.addGlob(p, Deny, BuiltIn, "credential "+c.Path)
+		there.pattern(b.h, base+"/"+rest, "credential "+c.Path)
 	case b.cmd.Ask || there.entry(b.h, base, rest):
-		b.addDeny(p, "credential "+c.Path)
+		b.addDeny(base+"/"+rest, "credential "+c.Path)
 	}
 }
 
@@ -107,9 +113,23 @@ func (b *binder) credential(there folders, base, rest string, c policy.Credentia
 type folders struct {
 	seen  map[[2]string]bool
 	names map[string]map[string]bool // of a home directory: what lies in it
+	globs map[string][]*glob         // by the directory in which they look: one walk for all of them
 }
 
-func newFolders() folders { return folders{map[[2]string]bool{}, map[string]map[string]bool{}} }
+func newFolders() folders {
+	return folders{map[[2]string]bool{}, map[string]map[string]bool{}, map[string][]*glob{}}
+}
+
+// pattern keeps a pattern for the walk.
+func (f folders) pattern(h host.Host, pattern, origin string) {
+	base, _ := policy.SplitBase(pattern)
+	if _, known := f.globs[base]; !known && !h.Exists(base) {
+		return
+	}
+	if g, err := newGlob(pattern, Deny, BuiltIn, origin); err == nil {
+		f.globs[base] = append(f.globs[base], g)
+	}
+}
 
 // list reads the names in a home directory once. Where that is not allowed every
 // entry is looked at by itself.
