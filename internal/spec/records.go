@@ -1,6 +1,5 @@
 package spec
 
-
 // RecordsOrigin is the origin of the rule that hides the launcher's records.
 const RecordsOrigin = "records of the launcher"
 
