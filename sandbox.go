@@ -102,7 +102,7 @@ func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 			return nil, r.fail(err), err
 		}
 		if errors.Is(err, spec.ErrChanged) {
-			time.Sleep(15 * time.Millisecond) // a link that was made just before the start is old enough by then
+			time.Sleep(90 * time.Millisecond) // a link that was made just before the start is old enough by the last attempt
 		}
 		time.Sleep(time.Duration(i) * time.Millisecond)
 	}

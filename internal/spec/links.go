@@ -14,9 +14,10 @@ import (
 // again is the right answer.
 var ErrChanged = errors.New("it changed while the sandbox was being built")
 
-// freshLink is how old a link must be to be followed. The kernel stamps files by a
-// clock that is up to 10 ms behind.
-const freshLink = 10 * time.Millisecond
+// freshLink is how old a link must be to be followed: longer than the scheduler
+// lets one who swaps all the time wait. A link that its owner made just before the
+// start is old enough at the second or third attempt.
+const freshLink = 250 * time.Millisecond
 
 // maxLinks is the kernel's own limit on links in one path (path_resolution(7)).
 const maxLinks = 40

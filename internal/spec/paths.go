@@ -59,6 +59,9 @@ func (b *binder) locate(field, given string) (Rule, error) {
 	if err != nil {
 		return r, fault.Wrap(fault.PathInvalid, "resolve "+field, given, err)
 	}
+	if st.IsLink() {
+		return r, fault.Wrap(fault.PathInvalid, "resolve "+field, given, ErrChanged) // it was none a moment ago
+	}
 	r.Kind, r.ID = kindOf(st), ID{st.Dev, st.Ino}
 	return r, nil
 }

@@ -164,7 +164,7 @@ func TestSwappedDirectoryOpensNothing(t *testing.T) {
 				}
 				stop := swap(t, dir, filepath.Join(p.Root, "other"))
 				ran := 0
-				for i := 0; i < starts || ran == 0 && i < 10*starts; i++ {
+				for i := 0; i < starts || ran == 0 && i < 5*starts; i++ {
 					if r := s.Run(t, p, c); r.Err == nil {
 						ran++
 					}
