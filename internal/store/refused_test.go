@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
-	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/snapshot"
 )
 
