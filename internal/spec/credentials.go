@@ -64,12 +64,16 @@ func (b *binder) credential(there folders, base, rest string, c policy.Credentia
 // entries costs few system calls.
 type folders struct {
 	seen  map[[2]string]bool
-	names map[string]map[string]bool // of a home directory: what lies in it
+	names map[string]map[string]bool // what lies in a folder; nil: it cannot be listed
+	asked map[string]int             // how often each was asked about
 	globs map[string][]*glob         // by the directory in which they look: one walk for all of them
 }
 
+// worthListing is how many questions about a folder cost more than its listing.
+const worthListing = 4
+
 func newFolders() folders {
-	return folders{map[[2]string]bool{}, map[string]map[string]bool{}, map[string][]*glob{}}
+	return folders{map[[2]string]bool{}, map[string]map[string]bool{}, map[string]int{}, map[string][]*glob{}}
 }
 
 // pattern keeps a pattern for the walk.
@@ -83,26 +87,41 @@ func (f folders) pattern(h host.Host, pattern, origin string) {
 	}
 }
 
-// list reads the names in a home directory once. Where that is not allowed every
-// entry is looked at by itself.
-func (f folders) list(h host.Host, home string) {
-	names, err := h.Names(home)
+// list reads the names in a folder once. Where that is not allowed every entry
+// is looked at by itself; so it is where two spellings can be one name.
+func (f folders) list(h host.Host, dir string) map[string]bool {
+	if h.GOOS != "linux" {
+		f.names[dir] = nil
+		return nil
+	}
+	names, err := h.Names(dir)
 	if err != nil {
-		return
+		f.names[dir] = nil
+		return nil
 	}
 	set := make(map[string]bool, len(names))
 	for _, n := range names {
 		set[n] = true
 	}
-	f.names[home] = set
+	f.names[dir] = set
+	return set
 }
 
 // entry tells whether base/rest is there.
 func (f folders) entry(h host.Host, base, rest string) bool {
-	if set, ok := f.names[base]; ok && strings.IndexByte(rest, '/') < 0 {
-		return set[rest]
+	path := base + "/" + rest
+	cut := strings.LastIndexByte(path, '/')
+	dir := path[:cut]
+	set, listed := f.names[dir]
+	if !listed {
+		if f.asked[dir]++; f.asked[dir] == worthListing && dir != "" {
+			set = f.list(h, dir)
+		}
 	}
-	return h.Exists(base + "/" + rest)
+	if set != nil {
+		return set[path[cut+1:]]
+	}
+	return h.Exists(path)
 }
 
 // above tells whether every literal folder above base/rest is there.
