@@ -138,13 +138,18 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 			return nil, err
 		}
 		p.Limits.How.Group = r.report.ID
-		if err := r.guard(sp.Protected); err != nil {
-			return nil, err
-		}
-		if err := r.permissive(); err != nil {
-			return nil, err
-		}
 		opt := launchOptions(req)
+		before := func() error {
+			if err := r.guard(sp.Protected); err != nil {
+				return err
+			}
+			return r.permissive()
+		}
+		if launch.Overlaps {
+			opt.Meanwhile = before
+		} else if err := before(); err != nil {
+			return nil, err
+		}
 		opt.Listener = r.supervise(p, sp)
 		proc, err := launch.Start(ctx, p, opt)
 		if err != nil {

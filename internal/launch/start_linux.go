@@ -21,6 +21,10 @@ import (
 // startLimit bounds the time from the first process to the command (LNX-12).
 const startLimit = 30 * time.Second
 
+// Overlaps tells whether Start calls Options.Meanwhile. Where it does not, the caller
+// does that work first.
+const Overlaps = true
+
 // sysProcess is the Linux part of a Process.
 type sysProcess struct {
 	outer   int // what we started: bwrap, the stage, or the init itself
@@ -54,6 +58,12 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 		return nil, err
 	}
 	l.closeChildEnds()
+	if opt.Meanwhile != nil {
+		if err := opt.Meanwhile(); err != nil {
+			l.abandon()
+			return nil, err
+		}
+	}
 	if err := l.handshake(ctx); err != nil {
 		l.abandon()
 		return nil, err
