@@ -34,6 +34,9 @@ type Options struct {
 	Ended func(session string, rep *report.Report, err error)
 	// Events is told what happens; nil: nobody. It is called from many goroutines.
 	Events func(qsandbox.Event)
+	// Memory is that of the session which the terminals belong to; nil: they are one by
+	// themselves.
+	Memory *qsandbox.Memory
 }
 
 // Terminals are the terminals of one agent. Its methods may be called at the same time.
@@ -56,6 +59,9 @@ func New(o Options) *Terminals {
 	}
 	if o.MaxOutput <= 0 {
 		o.MaxOutput = DefaultMaxOutput
+	}
+	if o.Memory == nil {
+		o.Memory = &qsandbox.Memory{}
 	}
 	t := &Terminals{opt: o, list: map[string]*terminal{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())

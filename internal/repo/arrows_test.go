@@ -118,11 +118,15 @@ var added = map[string]string{
 	"internal/store -> fault":              adrStore,
 	"internal/store -> internal/host":      adrStore,
 	"cmd/qsandbox-store -> internal/store": adrStore,
+	". -> internal/metrics":                adrMetrics,
+	"internal/metrics -> internal/event":   adrMetrics,
+	"internal/metrics -> fault":            adrMetrics,
 	". -> internal/snapshot":               adrSnapshot,
 }
 
 const (
 	adrStore    = "docs/adr/0014-sqlite.md"
+	adrMetrics  = "docs/adr/0032-metrics.md"
 	adrSnapshot = "docs/adr/0015-snapshot.md"
 	adrWindows  = "docs/adr/0026-windows-packages.md"
 	adrArrows   = "docs/adr/0011-arrows.md"
