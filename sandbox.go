@@ -158,7 +158,7 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		r.started()
 		inner := supervise.Start(ctx, proc, supervise.Options{
 			Stdin: req.Stdin, Stdout: req.Stdout, Stderr: req.Stderr,
-			Timeout: p.Limits.Timeout, Grace: p.Limits.Grace, Output: p.Limits.Output, Direct: p.Isolation.Direct,
+			Timeout: p.Limits.Timeout, Grace: p.Limits.Grace, Output: p.Limits.Output, Direct: p.Isolation.Direct || p.Profile != nil, // without a pid namespace somebody may get away with our pipes
 			Cwd: sp.Cwd, Judge: r.judge(sp),
 		})
 		r.viewed(sp, req.Terminal != nil)

@@ -169,14 +169,18 @@ func (l *launch) closeTheirs() {
 	l.theirs = nil
 }
 
-// words gives what the command said on stderr before it failed.
+// words gives what the command said on stderr, or on its terminal, before it failed.
 func (l *launch) words() string {
-	if l.p.Stderr == nil {
+	from := l.p.Stderr
+	if l.p.TTY != nil {
+		from = l.p.TTY
+	}
+	if from == nil {
 		return ""
 	}
-	_ = l.p.Stderr.SetReadDeadline(time.Now().Add(time.Second))
-	data, _ := io.ReadAll(io.LimitReader(l.p.Stderr, 2048))
-	for len(data) > 0 && (data[len(data)-1] == '\n' || data[len(data)-1] == ' ') {
+	_ = from.SetReadDeadline(time.Now().Add(time.Second))
+	data, _ := io.ReadAll(io.LimitReader(from, 2048))
+	for len(data) > 0 && (data[len(data)-1] == '\n' || data[len(data)-1] == '\r' || data[len(data)-1] == ' ') {
 		data = data[:len(data)-1]
 	}
 	return string(data)

@@ -102,14 +102,3 @@ func (t *tree) end() {
 		time.Sleep(time.Duration(min(round, 10)) * time.Millisecond)
 	}
 }
-
-// nameOf gives the name of a process's image, "" when it cannot be told.
-func nameOf(pid int) string {
-	list, _ := processes()
-	for _, p := range list {
-		if p.pid == pid {
-			return p.name
-		}
-	}
-	return ""
-}

@@ -84,6 +84,7 @@ var added = map[string]string{
 	"internal/backend/seatbelt -> report":              adrSeatbelt,
 	"internal/backend/seatbelt -> internal/spec":       adrSeatbelt,
 	"internal/backend/seatbelt -> internal/protect":    adrSeatbelt,
+	"internal/launch -> internal/keeper":               adrKeeper,
 	"internal/helpercmd -> fault":                      adrWindows,
 	"internal/helpercmd -> policy":                     adrWindows,
 	"internal/helpercmd -> report":                     adrWindows,
@@ -115,6 +116,7 @@ const (
 	adrWindows  = "docs/adr/0026-windows-packages.md"
 	adrArrows   = "docs/adr/0011-arrows.md"
 	adrSeatbelt = "docs/adr/0024-seatbelt.md"
+	adrKeeper   = "docs/adr/0025-keeper.md"
 	adrMCP      = "docs/adr/0017-mcp-core.md"
 )
 
