@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 )
@@ -22,7 +21,7 @@ func Real() Host {
 		Lstat:    lstat,
 		Exists:   exists,
 		Readlink: os.Readlink,
-		RealPath: filepath.EvalSymlinks,
+		RealPath: realPath,
 		ReadDir:  readDir,
 		Names:    names,
 		ReadFile: readFile,

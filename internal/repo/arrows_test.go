@@ -137,6 +137,7 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
 		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox cmd/qsandbox"},
+	"golang.org/x/text": {"docs/adr/0034-x-text.md", "internal/backend/seatbelt"},
 	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 
