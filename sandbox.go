@@ -70,6 +70,7 @@ func Start(ctx context.Context, req Request) (*Session, error) {
 func (s *Session) Wait() (*report.Report, error) {
 	exit, err := s.inner.Wait()
 	s.run.heard(s.inner)
+	s.run.logged(s.inner, exit)
 	return s.run.complete(exit, err), err
 }
 
@@ -146,6 +147,8 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		}
 		opt := launchOptions(req)
 		opt.Listener = r.supervise(p, sp)
+		r.spec = sp
+		r.listen(p)
 		proc, err := launch.Start(ctx, p, opt)
 		if err != nil {
 			r.unsupervise()

@@ -43,6 +43,7 @@ type Result struct {
 	Lost         bool  // the keeper was ended from outside
 	MaxRSS       int64 // KiB
 	User, System int64 // microseconds
+	PIDs         []int // of the command and of all that was seen of its tree
 }
 
 // Start starts a keeper and waits until the command runs. The error is a *Failure
@@ -252,7 +253,7 @@ func (p *Process) Wait() Result {
 	}
 	var st syscall.WaitStatus
 	waitFor(p.keeper, &st, nil)
-	return Result{Status: syscall.WaitStatus(e.Status), MaxRSS: e.MaxRSS, User: e.User, System: e.System}
+	return Result{Status: syscall.WaitStatus(e.Status), MaxRSS: e.MaxRSS, User: e.User, System: e.System, PIDs: e.PIDs}
 }
 
 // Signal sends a signal to the command's group.

@@ -3,6 +3,8 @@
 package keeper
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -101,4 +103,11 @@ func (t *tree) end() {
 		}
 		time.Sleep(time.Duration(min(round, 10)) * time.Millisecond)
 	}
+}
+
+// pids gives the numbers of all that were seen.
+func (t *tree) pids() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.seen))
 }

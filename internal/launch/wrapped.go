@@ -144,7 +144,7 @@ func (k *kept) wait() Result {
 	if res.Lost {
 		return Result{Lost: true, Code: 128 + int(syscall.SIGKILL), Signal: int(syscall.SIGKILL)}
 	}
-	r := Result{Code: res.Status.ExitStatus()}
+	r := Result{Code: res.Status.ExitStatus(), PIDs: res.PIDs}
 	r.Usage.MaxRSSKiB, r.Usage.UserMicros, r.Usage.SystemMicros = res.MaxRSS, res.User, res.System
 	if res.Status.Signaled() {
 		r.Signal = int(res.Status.Signal())

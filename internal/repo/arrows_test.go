@@ -36,6 +36,7 @@ var arrows = map[string]string{
 	"internal/keeper":           "",
 	"internal/launch":           "internal/plan internal/inside",
 	"internal/supervise":        "internal/launch report internal/event",
+	"internal/denylog":          "",
 	"internal/winacl":           "",
 	"scripts/winedll":           "",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
@@ -84,6 +85,7 @@ var added = map[string]string{
 	"internal/backend/seatbelt -> report":              adrSeatbelt,
 	"internal/backend/seatbelt -> internal/spec":       adrSeatbelt,
 	"internal/backend/seatbelt -> internal/protect":    adrSeatbelt,
+	". -> internal/denylog":                            "docs/adr/0035-denylog.md",
 	"internal/launch -> internal/keeper":               adrKeeper,
 	"internal/helpercmd -> fault":                      adrWindows,
 	"internal/helpercmd -> policy":                     adrWindows,
