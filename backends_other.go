@@ -1,4 +1,4 @@
-//go:build !linux && !windows
+//go:build !linux && !windows && !darwin
 
 package qsandbox
 
@@ -9,7 +9,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/backend/all"
 )
 
-// backends is the list without the means to probe: the Linux backends say "needs
+// backends is the list without the means to probe: the backends say "needs
 // Linux" here before they would start anything. Their plans can be made all the
 // same, since compiling is pure.
 var backends = sync.OnceValue(func() []backend.Backend { return all.List(backend.Trial{}) })

@@ -8,6 +8,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/backend"
+	"github.com/qiming-sandbox/qsandbox/internal/denylog"
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
@@ -26,8 +27,10 @@ type run struct {
 	early      []report.Notice // from before there was a plan
 	found      protect.Found
 	journal    *protect.Journal
-	supervisor *supervisor // nil: none
-	told       bool        // sandbox:unavailable was emitted for this resolution
+	supervisor *supervisor    // nil: none
+	log        denylog.Source // nil: none
+	spec       *spec.Spec     // of the plan that runs
+	told       bool           // sandbox:unavailable was emitted for this resolution
 	audit      *event.Log
 	auditErr   error // the first failure to write it
 	warned     bool  // permissive:used was emitted
@@ -109,6 +112,7 @@ func (r *run) complete(exit report.Exit, err error) *report.Report {
 
 // fail puts an error of ours into the report.
 func (r *run) fail(err error) *report.Report {
+	r.unlisten()
 	r.unguard()
 	r.report.DurationMS = time.Since(r.report.Started).Milliseconds()
 	r.report.Error = &report.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}

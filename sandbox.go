@@ -70,6 +70,7 @@ func Start(ctx context.Context, req Request) (*Session, error) {
 func (s *Session) Wait() (*report.Report, error) {
 	exit, err := s.inner.Wait()
 	s.run.heard(s.inner)
+	s.run.logged(s.inner, exit)
 	return s.run.complete(exit, err), err
 }
 
@@ -151,6 +152,8 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 			return nil, err
 		}
 		opt.Listener = r.supervise(p, sp)
+		r.spec = sp
+		r.listen(p)
 		proc, err := launch.Start(ctx, p, opt)
 		if err != nil {
 			r.unsupervise()
@@ -163,7 +166,7 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		r.started()
 		inner := supervise.Start(ctx, proc, supervise.Options{
 			Stdin: req.Stdin, Stdout: req.Stdout, Stderr: req.Stderr,
-			Timeout: p.Limits.Timeout, Grace: p.Limits.Grace, Output: p.Limits.Output, Direct: p.Isolation.Direct,
+			Timeout: p.Limits.Timeout, Grace: p.Limits.Grace, Output: p.Limits.Output, Direct: p.Isolation.Direct || p.Profile != nil, // without a pid namespace somebody may get away with our pipes
 			Cwd: sp.Cwd, Judge: r.judge(sp),
 		})
 		r.viewed(sp, req.Terminal != nil)

@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 )
@@ -21,7 +20,7 @@ func Real() Host {
 		Lstat:    lstat,
 		Exists:   exists,
 		Readlink: os.Readlink,
-		RealPath: filepath.EvalSymlinks,
+		RealPath: realPath,
 		ReadDir:  readDir,
 		Names:    names,
 		ReadFile: readFile,

@@ -30,6 +30,7 @@ type event struct {
 	MaxRSS int64  `json:",omitempty"` // KiB
 	User   int64  `json:",omitempty"` // microseconds
 	System int64  `json:",omitempty"`
+	PIDs   []int  `json:",omitempty"` // exited: all that were seen of the tree
 }
 
 const (

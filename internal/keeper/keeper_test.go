@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -177,6 +178,11 @@ func TestWhatIsLeftIsEnded(t *testing.T) { // PROC-02
 	pids := numbers(out)
 	if len(pids) != 3 || r.Status.ExitStatus() != 0 {
 		t.Fatalf("%q %v", out, r)
+	}
+	for _, pid := range pids[:1] {
+		if !slices.Contains(r.PIDs, pid) {
+			t.Errorf("%d is not among those seen: %v", pid, r.PIDs)
+		}
 	}
 	eventuallyGone(t, "after the end", pids...)
 }

@@ -94,7 +94,7 @@ func (k *keeper) wait() event {
 	waitFor(k.pid, &st, &ru)
 	k.tree.end()
 	return event{Kind: evExited, PID: k.pid, Status: int(st), MaxRSS: int64(ru.Maxrss) / rssUnit,
-		User: ru.Utime.Nano() / 1000, System: ru.Stime.Nano() / 1000}
+		User: ru.Utime.Nano() / 1000, System: ru.Stime.Nano() / 1000, PIDs: k.tree.pids()}
 }
 
 // ended waits until the command has ended, without taking its number.

@@ -43,6 +43,7 @@ type Result struct {
 	Lost         bool  // the keeper was ended from outside
 	MaxRSS       int64 // KiB
 	User, System int64 // microseconds
+	PIDs         []int // of the command and of all that was seen of its tree
 }
 
 // Start starts a keeper and waits until the command runs. The error is a *Failure
@@ -169,14 +170,18 @@ func (l *launch) closeTheirs() {
 	l.theirs = nil
 }
 
-// words gives what the command said on stderr before it failed.
+// words gives what the command said on stderr, or on its terminal, before it failed.
 func (l *launch) words() string {
-	if l.p.Stderr == nil {
+	from := l.p.Stderr
+	if l.p.TTY != nil {
+		from = l.p.TTY
+	}
+	if from == nil {
 		return ""
 	}
-	_ = l.p.Stderr.SetReadDeadline(time.Now().Add(time.Second))
-	data, _ := io.ReadAll(io.LimitReader(l.p.Stderr, 2048))
-	for len(data) > 0 && (data[len(data)-1] == '\n' || data[len(data)-1] == ' ') {
+	_ = from.SetReadDeadline(time.Now().Add(time.Second))
+	data, _ := io.ReadAll(io.LimitReader(from, 2048))
+	for len(data) > 0 && (data[len(data)-1] == '\n' || data[len(data)-1] == '\r' || data[len(data)-1] == ' ') {
 		data = data[:len(data)-1]
 	}
 	return string(data)
@@ -248,7 +253,7 @@ func (p *Process) Wait() Result {
 	}
 	var st syscall.WaitStatus
 	waitFor(p.keeper, &st, nil)
-	return Result{Status: syscall.WaitStatus(e.Status), MaxRSS: e.MaxRSS, User: e.User, System: e.System}
+	return Result{Status: syscall.WaitStatus(e.Status), MaxRSS: e.MaxRSS, User: e.User, System: e.System, PIDs: e.PIDs}
 }
 
 // Signal sends a signal to the command's group.

@@ -3,6 +3,8 @@
 package keeper
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -103,13 +105,9 @@ func (t *tree) end() {
 	}
 }
 
-// nameOf gives the name of a process's image, "" when it cannot be told.
-func nameOf(pid int) string {
-	list, _ := processes()
-	for _, p := range list {
-		if p.pid == pid {
-			return p.name
-		}
-	}
-	return ""
+// pids gives the numbers of all that were seen.
+func (t *tree) pids() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.seen))
 }

@@ -43,6 +43,7 @@ type Result struct {
 	Lost   bool // the init itself was killed: the tree was ended from outside
 	Memory bool // the kernel ended it for its memory limit
 	Usage  inside.Usage
+	PIDs   []int // of what ran, where the kernel's log names processes (macOS)
 }
 
 // Firm tells whether a failed start means that this machine cannot do it at all.

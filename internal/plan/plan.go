@@ -85,8 +85,12 @@ type Outer struct {
 // parameters that the launcher fills in with the places it makes for the run: the
 // private temporary directory, that of the profile, the one that holds both, and
 // the command's terminal.
+//
+// Root is the directory of the launcher's records, below which those places are
+// made; "" where there is none.
 type Profile struct {
 	Text               string
+	Root               string
 	Tmp, Run, Dir, TTY string
 }
 

@@ -36,6 +36,7 @@ var arrows = map[string]string{
 	"internal/keeper":           "",
 	"internal/launch":           "internal/plan internal/inside",
 	"internal/supervise":        "internal/launch report internal/event",
+	"internal/denylog":          "",
 	"internal/winacl":           "",
 	"scripts/winedll":           "",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
@@ -84,6 +85,8 @@ var added = map[string]string{
 	"internal/backend/seatbelt -> report":              adrSeatbelt,
 	"internal/backend/seatbelt -> internal/spec":       adrSeatbelt,
 	"internal/backend/seatbelt -> internal/protect":    adrSeatbelt,
+	". -> internal/denylog":                            "docs/adr/0035-denylog.md",
+	"internal/launch -> internal/keeper":               adrKeeper,
 	"internal/helpercmd -> fault":                      adrWindows,
 	"internal/helpercmd -> policy":                     adrWindows,
 	"internal/helpercmd -> report":                     adrWindows,
@@ -131,6 +134,7 @@ const (
 	adrWindows  = "docs/adr/0026-windows-packages.md"
 	adrArrows   = "docs/adr/0011-arrows.md"
 	adrSeatbelt = "docs/adr/0024-seatbelt.md"
+	adrKeeper   = "docs/adr/0025-keeper.md"
 	adrMCP      = "docs/adr/0017-mcp-core.md"
 )
 
@@ -152,6 +156,7 @@ var libraries = map[string]struct{ adr, packages string }{
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
 		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox internal/store cmd/qsandbox"},
 	"modernc.org/sqlite": {"docs/adr/0014-sqlite.md", "internal/store"},
+	"golang.org/x/text":  {"docs/adr/0034-x-text.md", "internal/backend/seatbelt"},
 	"golang.org/x/term":  {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 

@@ -44,7 +44,7 @@ func Decide(s *Spec, q Query) Verdict {
 	if !s.Isolated() {
 		return Verdict{Allowed: true, Rule: "mode permissive", Origin: "mode", Why: "permissive isolates nothing"}
 	}
-	r, ok := nearest(s, q.Path)
+	r, ok := nearest(s, q.Op, q.Path)
 	limited := q.Op == OpExec && s.GOOS == "darwin" // what may be read may not all be executed (MAC-01)
 	if p, hit := matchPattern(s, q.Path); hit && !(limited && p.Access == Read) && (!ok || p.Access < r.Access && !(r.Layer == User && r.Path == q.Path)) {
 		return byAccess(q.Op, Rule{Access: p.Access, Path: p.Glob, Origin: p.Origin}, q.Path)
@@ -67,10 +67,10 @@ func Decide(s *Spec, q Query) Verdict {
 
 // nearest is the most specific rule at or above a path; strict's system
 // directories count as the most general ones.
-func nearest(s *Spec, path string) (Rule, bool) {
+func nearest(s *Spec, op Op, path string) (Rule, bool) {
 	best, found := Rule{}, false
 	for _, r := range s.Rules {
-		if Within(r.Path, path) && (!found || len(r.Path) > len(best.Path)) {
+		if s.covers(r, op, path) && (!found || len(r.Path) > len(best.Path)) {
 			best, found = r, true
 		}
 	}
@@ -120,7 +120,7 @@ func decideConnect(s *Spec, target string) Verdict {
 		return Verdict{Allowed: true, Rule: "mode permissive", Origin: "mode", Why: "the network switch has no effect in permissive"}
 	}
 	if filepath.IsAbs(target) {
-		if r, ok := nearest(s, filepath.Clean(target)); ok {
+		if r, ok := nearest(s, OpConnect, filepath.Clean(target)); ok {
 			v := byAccess(OpRead, r, filepath.Clean(target))
 			if r.Kind == Socket || r.Access <= Private {
 				return v

@@ -93,7 +93,7 @@ func (b *binder) exec(p, origin string) {
 	if err != nil || r.Kind == Missing || r.Path == "/" || slices.Contains(SystemExecs, r.Path) {
 		return
 	}
-	if under, ok := nearest(b.s, r.Path); ok && under.Access != Read {
+	if under, ok := nearest(b.s, OpExec, r.Path); ok && under.Access != Read {
 		return // hidden, or writable from inside
 	}
 	if _, known := b.s.mayExec(r.Path); known && r.Given == r.Path {

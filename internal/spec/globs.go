@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -51,7 +52,7 @@ func (b *binder) globs() error {
 				if err != nil || missing {
 					continue
 				}
-				g, err := newGlob(filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field))
+				g, err := newGlob(b.h, filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field))
 				if err != nil {
 					return err
 				}
@@ -68,11 +69,15 @@ func (b *binder) globs() error {
 	return nil
 }
 
-func newGlob(pattern string, a Access, l Layer, origin string) (*glob, error) {
-	compiled, err := policy.Compile(pattern)
+func newGlob(h host.Host, pattern string, a Access, l Layer, origin string) (*glob, error) {
+	compile := policy.Compile
+	if foldsCase(h.GOOS) && a == Deny {
+		compile = policy.CompileFold // SECURITY: what takes away counts in any case, what gives as it is written
+	}
+	compiled, err := compile(pattern)
 	g := &glob{pattern: pattern, Glob: compiled, access: a, layer: l, origin: origin}
 	if dir, ok := strings.CutSuffix(pattern, "/**"); ok && err == nil && a == Deny {
-		g.contents, err = policy.Compile(dir)
+		g.contents, err = compile(dir)
 	}
 	return g, err
 }

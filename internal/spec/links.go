@@ -43,7 +43,7 @@ func (b *binder) trusted(field string, r Rule) error {
 	if err != nil {
 		return fault.Wrap(fault.PathInvalid, "resolve "+field, r.Given, err)
 	}
-	if real != r.Path {
+	if real != r.Path && !b.otherForm(real, r) {
 		return fault.Wrap(fault.PathInvalid, "resolve "+field, r.Given, ErrChanged)
 	}
 	for _, l := range links {
@@ -58,6 +58,19 @@ func (b *binder) trusted(field string, r Rule) error {
 		}
 	}
 	return nil
+}
+
+// otherForm tells whether a path without links is the place of a rule in another
+// form: macOS gives the name on the disk, in its own case.
+func (b *binder) otherForm(path string, r Rule) bool {
+	if !foldsCase(b.h.GOOS) {
+		return false
+	}
+	if r.Kind == Missing {
+		return strings.EqualFold(path, r.Path)
+	}
+	st, err := b.h.Lstat(path)
+	return err == nil && !st.IsLink() && r.ID == ID{st.Dev, st.Ino}
 }
 
 // follow walks a path as the kernel does and tells the links that it went through.

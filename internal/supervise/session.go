@@ -38,6 +38,7 @@ type Session struct {
 	mu    sync.Mutex
 	cause report.Cause // why we ended it; "" when it ended by itself
 	heard *scanner     // the command's messages
+	pids  []int        // of what ran, where they are known
 	denials
 }
 
@@ -162,7 +163,7 @@ func (s *Session) finish(copies *sync.WaitGroup, out, errw *limiter) {
 	out.close()
 	errw.close()
 	s.closeStreams()
-	s.err = err
+	s.err, s.pids = err, res.PIDs
 	s.exit = s.settle(res)
 	s.exit.Truncated = out.cut() || errw.cut()
 	s.judge()
@@ -213,6 +214,13 @@ func (s *Session) Stop() { go s.end(report.Cancelled, syscall.SIGTERM) }
 
 // Resize tells the terminal its new size.
 func (s *Session) Resize(rows, cols uint16) error { return s.proc.Resize(rows, cols) }
+
+// PIDs waits for the end and gives the processes that were seen of the command's tree;
+// none where the system does not name processes of a sandbox (Linux, Windows).
+func (s *Session) PIDs() []int {
+	<-s.done
+	return s.pids
+}
 
 // PID is the init's process id on the host.
 func (s *Session) PID() int { return s.proc.PID }

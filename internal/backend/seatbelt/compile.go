@@ -45,7 +45,7 @@ func (Backend) Compile(s *spec.Spec, _ backend.Support) (*plan.Plan, error) {
 		return nil, unwritable(err)
 	}
 	p := plan.Base(Name, s)
-	p.Profile = &plan.Profile{Text: text, Tmp: ParamTmp, Run: ParamRun, Dir: ParamDir, TTY: ParamTTY}
+	p.Profile = &plan.Profile{Text: text, Root: records(s), Tmp: ParamTmp, Run: ParamRun, Dir: ParamDir, TTY: ParamTTY}
 	p.Outer = &plan.Outer{Program: Program}
 	p.Env = withoutTmp(s)
 	if !s.Isolated() {
@@ -55,6 +55,16 @@ func (Backend) Compile(s *spec.Spec, _ backend.Support) (*plan.Plan, error) {
 	}
 	rows(p, s)
 	return backend.Finish(p, s)
+}
+
+// records gives the directory of the launcher's records.
+func records(s *spec.Spec) string {
+	for _, r := range s.Rules {
+		if r.Origin == spec.RecordsOrigin {
+			return r.Path
+		}
+	}
+	return ""
 }
 
 // withoutTmp leaves TMPDIR out: the launcher names the directory that it makes.

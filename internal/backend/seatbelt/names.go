@@ -14,7 +14,7 @@ import (
 // bound has a rule of its own.
 func (b *builder) patterns() {
 	for _, p := range b.s.Patterns {
-		g, err := policy.Compile(p.Glob)
+		g, err := policy.CompileFold(p.Glob)
 		if err != nil || p.Access > spec.Read {
 			continue
 		}
@@ -23,7 +23,7 @@ func (b *builder) patterns() {
 			ops = writeOps // it takes writing away, and gives nothing
 		}
 		b.about("pattern " + p.Glob)
-		if f, ok := anchored("", g.Regexps(), below); ok {
+		if f, ok := anchored("", globForms(p.Glob), below); ok {
 			b.deny(p.Origin, ops, f)
 		}
 		for _, r := range b.s.Rules {
@@ -42,11 +42,11 @@ const (
 	below reach = "(/.*)?$"
 )
 
-// anchored makes one filter of expressions for paths below base.
+// anchored makes one filter of expressions for paths below base, an expression too.
 func anchored(base string, exprs []string, r reach) (sbpl.Filter, bool) {
 	var out []string
 	for _, e := range exprs {
-		out = append(out, "^"+sbpl.QuoteRegex(base)+e+string(r))
+		out = append(out, "^"+base+e+string(r))
 	}
 	if len(out) == 0 {
 		return sbpl.Filter{}, false
@@ -72,7 +72,7 @@ func (b *builder) newNames() {
 		}
 		b.about("protected, also before it exists: " + row.Name)
 		for _, base := range b.bases(row) {
-			if flt, ok := anchored(base, g.Regexps(), how); ok {
+			if flt, ok := anchored(formsOf(base), g.Regexps(), how); ok {
 				b.deny("protected: "+row.Name, writeOps, flt)
 			}
 		}
@@ -125,22 +125,13 @@ func (b *builder) watched() {
 		if it.Action != protect.Watch || free(it.Name) {
 			continue
 		}
-		b.deny("protected: "+it.Name, writeOps, sbpl.Subpath(it.Path), sbpl.Regex("^"+foldedPath(it.Path)+string(below)))
+		b.deny("protected: "+it.Name, writeOps, taken(sbpl.Subpath(it.Path), it.Path)...)
 	}
 }
 
 // free lists the rows whose names git makes in ordinary work.
 func free(row string) bool {
 	return slices.Contains([]string{"git-rebase-todo", "git-rebase-apply", "git-worktree-pointers"}, row)
-}
-
-// foldedPath is an expression for a path in any case.
-func foldedPath(p string) string {
-	g, err := policy.CompileFold(policy.EscapeLiteral(p))
-	if err != nil || len(g.Regexps()) != 1 {
-		return sbpl.QuoteRegex(p)
-	}
-	return g.Regexps()[0]
 }
 
 // exceptions says the user's own entries again, with all that lies below them:

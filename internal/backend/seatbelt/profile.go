@@ -158,14 +158,14 @@ func (b *builder) rule(r spec.Rule) {
 	}
 	switch r.Access {
 	case spec.Deny, spec.Private: // there is no private place in one file system for all: hidden is the stricter
-		b.deny(r.Origin, allOps, here)
+		b.deny(r.Origin, allOps, taken(here, r.Path)...)
 		if b.shownBelow(r.Path) {
 			// Else nobody could find the way to what is shown again.
 			b.allow(r.Origin, []string{"file-read-metadata"}, sbpl.Literal(r.Path))
 		}
 	case spec.Read:
 		b.allow(r.Origin, readOps, here)
-		b.deny(r.Origin, writeOps, here)
+		b.deny(r.Origin, writeOps, taken(here, r.Path)...)
 		if r.Kind == spec.Socket {
 			b.allow(r.Origin, []string{"network-outbound"}, sbpl.RemoteSocket(here), here)
 			return
@@ -180,7 +180,7 @@ func (b *builder) rule(r spec.Rule) {
 // above allowed is taken back, as nothing else says that it may run; what
 // executing() allows is given again.
 func (b *builder) execBelow(r spec.Rule) {
-	b.deny(r.Origin, execOps, sbpl.Subpath(r.Path))
+	b.deny(r.Origin, execOps, taken(sbpl.Subpath(r.Path), r.Path)...)
 	for _, dir := range spec.SystemExecs {
 		if spec.Within(r.Path, dir) || spec.Within(dir, r.Path) {
 			b.allow("system programs", execOps, sbpl.All(sbpl.Subpath(r.Path), sbpl.Regex("^"+sbpl.QuoteRegex(dir)+"/")))
@@ -260,7 +260,7 @@ func (b *builder) pins() {
 	for _, r := range b.s.Rules {
 		root := r.Access == spec.Write && r.Kind != spec.File && filepath.Dir(r.Path) != r.Path
 		if r.Pin || root {
-			b.deny("pinned: "+r.Origin, []string{"file-write-unlink"}, sbpl.Literal(r.Path))
+			b.deny("pinned: "+r.Origin, []string{"file-write-unlink"}, sbpl.Literal(r.Path), anyForm(r.Path, alone))
 		}
 	}
 	b.deny("pinned: private temporary directory", []string{"file-write-unlink"}, sbpl.LiteralParam(ParamTmp))

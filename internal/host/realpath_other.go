@@ -1,0 +1,8 @@
+//go:build !darwin
+
+package host
+
+import "path/filepath"
+
+// realPath follows links.
+func realPath(path string) (string, error) { return filepath.EvalSymlinks(path) }
