@@ -32,7 +32,7 @@ var commands = []struct {
 	make func() *cobra.Command
 }{
 	{"run", newRun}, {"plan", newPlan}, {"explain", newExplain}, {"doctor", newDoctor},
-	{"policy", newPolicy}, {"version", newVersion}, {"completion", newCompletion},
+	{"policy", newPolicy}, {"verify", newVerify}, {"report", newReport}, {"probe", newProbe}, {"version", newVersion}, {"completion", newCompletion},
 }
 
 // newRoot makes the command that args name, and all of them when they name none:
