@@ -57,7 +57,8 @@ func newGround(dir, bin, probe string) (*ground, error) {
 		os.Setenv(k, g.secret())
 	}
 	os.Setenv("HOME", g.home)
-	for _, k := range []string{"XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "TMUX", "GIT_DIR", "GIT_CONFIG_GLOBAL"} {
+	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	for _, k := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "TMUX", "GIT_DIR", "GIT_CONFIG_GLOBAL"} {
 		os.Unsetenv(k)
 	}
 	return g, g.serve()
