@@ -52,7 +52,9 @@ func (p *place) outsideArgv(ctx context.Context, argv []string, stdin string, li
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = p.ws
+	if cmd.Dir = p.ws; !isDir(p.ws) { // the attempt has moved or removed it
+		cmd.Dir = p.root
+	}
 	cmd.Env = os.Environ()
 	for k, v := range p.vars() {
 		cmd.Env = append(cmd.Env, k+"="+v)
@@ -79,4 +81,9 @@ func (p *place) outsideArgv(ctx context.Context, argv []string, stdin string, li
 		t.exit, t.out = 126, t.out+err.Error()
 	}
 	return t
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

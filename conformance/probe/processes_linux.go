@@ -62,7 +62,10 @@ var processes = []attempt{
 	}},
 	one("getpgid", "the process group of a process", unix.SYS_GETPGID, [5]uintptr{}),
 	one("prlimit", "the limits of a process", unix.SYS_PRLIMIT64, [5]uintptr{unix.RLIMIT_NOFILE, 0, 0}),
-	one("sched_getaffinity", "the processors of a process", unix.SYS_SCHED_GETAFFINITY, [5]uintptr{0, 0}, unix.EINVAL),
+	{"sched_getaffinity", "PID", "the processors of a process", func(a []string) error {
+		var set unix.CPUSet
+		return unix.SchedGetaffinity(int(pid(a[0])), &set)
+	}},
 	one("get_robust_list", "the lock list of a process", unix.SYS_GET_ROBUST_LIST, [5]uintptr{0, 0}, unix.EFAULT),
 	one("migrate_pages", "where the memory of a process lies", unix.SYS_MIGRATE_PAGES, [5]uintptr{1, 0, 0}),
 }
