@@ -124,6 +124,10 @@ func changed(err error) bool {
 	return (errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR))
 }
 
+// alter weakens a plan on purpose, to see that the conformance cases notice. Only
+// the tests of this package can set it: nothing that is built into a program does.
+var alter func(*plan.Plan)
+
 // attempt is one way through the steps: bind, choose, compile, launch, supervise.
 func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 	sp, err := r.bind(req)
@@ -141,6 +145,9 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 		}
 		if err := r.permissive(); err != nil {
 			return nil, err
+		}
+		if alter != nil {
+			alter(p)
 		}
 		opt := launchOptions(req)
 		opt.Listener = r.supervise(p, sp)

@@ -58,6 +58,9 @@ func (a *attempt) judge(in inside) verdict {
 	if in.err != nil {
 		return failed("the sandbox could not be had: %v", in.err)
 	}
+	if in.late {
+		return failed("it did not end within %v", c.limit())
+	}
 	if v := a.resolved(in); v.status != "" {
 		return v
 	}

@@ -18,9 +18,9 @@ func (v *verifying) record(it *item) results.Record {
 		return r
 	}
 	if len(it.runs) == 0 {
-		r.Notes = "is for root alone; verify runs as an ordinary user"
+		r.Notes = "is for root alone, and was not run as root"
 		if !it.c.runsAs(AsRoot) {
-			r.Notes = "is for an ordinary user alone"
+			r.Notes = "is for an ordinary user alone, and was not run as one"
 		}
 		return r
 	}

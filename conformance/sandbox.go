@@ -33,6 +33,7 @@ type inside struct {
 	backend  string
 	degraded bool
 	reason   string
+	late     bool // the time of the case was over
 	events   []results.Event
 	took     time.Duration
 }
@@ -83,7 +84,7 @@ func (product) run(ctx context.Context, k call) inside {
 	}
 	in.code, in.signal = rep.Exit.Code, rep.Exit.Signal
 	if rep.Exit.Cause == report.Cancelled {
-		in.out += "\n[time limit]"
+		in.late, in.out = true, in.out+"\n[time limit]"
 	}
 	return in
 }

@@ -18,14 +18,15 @@ import (
 // Options say what is verified.
 type Options struct {
 	Cases    []*Case
-	Backends []string // only these; empty: all
-	Modes    []string // only these; empty: all
-	Jobs     int      // at once; 0: as many as there are processors
-	Dir      string   // where the throw-away place is made; "" finds one
-	Program  string   // a copy of this is what cases call $PROBE, and the worker; "" is this program
-	Account  string   // as root: the ordinary user; "" is SUDO_USER, else nobody
-	Template string   // another sandbox instead of qsandbox
-	Version  string   // of the program, for the report
+	Backends []string   // only these; empty: all
+	Modes    []string   // only these; empty: all
+	Jobs     int        // at once; 0: as many as there are processors
+	Dir      string     // where the throw-away place is made; "" finds one
+	Program  string     // a copy of this is what cases call $PROBE, and the worker; "" is this program
+	Account  string     // as root: the ordinary user; "" is SUDO_USER, else nobody
+	As       []Identity // only these; empty: all that this user can be
+	Template string     // another sandbox instead of qsandbox
+	Version  string     // of the program, for the report
 	Soak     time.Duration
 	Progress func(done, total int, r results.Record)
 
@@ -162,10 +163,14 @@ func copyProgram(from, to string) error {
 // identities are who the cases run as: root and an ordinary user, or only the user
 // that this is.
 func (v *verifying) identities() []Identity {
+	can := []Identity{AsUser}
 	if v.h.User.UID == 0 {
-		return []Identity{AsUser, AsRoot}
+		can = append(can, AsRoot)
 	}
-	return []Identity{AsUser}
+	if len(v.o.As) == 0 {
+		return can
+	}
+	return slices.DeleteFunc(can, func(i Identity) bool { return !slices.Contains(v.o.As, i) })
 }
 
 // plan makes the items: case × backend × mode.

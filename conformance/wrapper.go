@@ -119,7 +119,7 @@ func (w wrapper) run(ctx context.Context, k call) inside {
 	}
 	began := time.Now()
 	t := k.p.outsideArgv(ctx, argv, k.c.Stdin, k.limit)
-	in := inside{code: t.exit, out: t.out, took: time.Since(began), backend: "command"}
+	in := inside{code: t.exit, out: t.out, took: time.Since(began), backend: "command", late: t.exit == 124 && time.Since(began) >= k.limit}
 	if t.exit == 126 || t.exit == 127 {
 		if _, err := exec.LookPath(argv[0]); err != nil {
 			in.err, in.errCode = err, string(fault.SandboxUnavailable)

@@ -31,7 +31,7 @@ const (
 type verifyFlags struct {
 	run, severity string
 	backends      []string
-	modes         []string
+	modes, as     []string
 	cases         string
 	command       string
 	jobs          int
@@ -67,6 +67,7 @@ Exit codes: 0 all gates hold, 1 a gate fails, 2 nothing could be run.`,
 	fl.StringVar(&f.severity, "severity", "", "only cases at least this bad: critical, major or minor")
 	fl.StringSliceVar(&f.backends, "backend", nil, "only these backends, with commas")
 	fl.StringSliceVar(&f.modes, "mode", nil, "only these modes, with commas")
+	fl.StringSliceVar(&f.as, "as", nil, "as root: run the cases only as root or only as user (default: both)")
 	fl.StringVar(&f.cases, "cases", "", "run the cases below `DIR` instead of those that come with the program; their shell runs outside the sandbox")
 	fl.StringVar(&f.command, "command", "", "judge another sandbox, named by a command `TEMPLATE` ("+strings.Join(conformance.TemplateNames(), ", ")+", or one of your own)")
 	fl.IntVar(&f.jobs, "jobs", 0, "how many cases at once (default: as many as there are processors)")
@@ -116,9 +117,13 @@ func (f *verifyFlags) perform() error {
 			return fault.Wrap(fault.UsageInvalid, "make directory for reports", f.out, err)
 		}
 	}
+	var as []conformance.Identity
+	for _, a := range f.as {
+		as = append(as, conformance.Identity(a))
+	}
 	p := newProgress(os.Stderr)
 	rep, err := conformance.Verify(ctx, conformance.Options{
-		Cases: cases, Backends: f.backends, Modes: f.modes, Jobs: f.jobs, Dir: f.dir, Account: f.user,
+		Cases: cases, Backends: f.backends, Modes: f.modes, Jobs: f.jobs, As: as, Dir: f.dir, Account: f.user,
 		Template: f.command, Version: readBuild().Version, Soak: f.soak, Progress: p.tell,
 	})
 	p.clear()
@@ -167,7 +172,7 @@ func (f *verifyFlags) selected() ([]*conformance.Case, error) {
 	for _, l := range []struct {
 		flag        string
 		have, known []string
-	}{{"--backend", f.backends, append([]string{"policy", "command"}, backendWords...)}, {"--mode", f.modes, modeWords}} {
+	}{{"--backend", f.backends, append([]string{"policy", "command"}, backendWords...)}, {"--mode", f.modes, modeWords}, {"--as", f.as, []string{"root", "user"}}} {
 		for _, w := range l.have {
 			if !slices.Contains(l.known, w) {
 				return nil, fault.New(fault.UsageInvalid, "read flag "+l.flag, w, "use "+strings.Join(l.known, ", "))
