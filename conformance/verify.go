@@ -167,6 +167,9 @@ func (v *verifying) identities() []Identity {
 	if v.h.User.UID == 0 {
 		can = append(can, AsRoot)
 	}
+	if len(v.o.As) == 0 && v.o.Template != "" {
+		return can[:1] // SECURITY: a template that confines nothing must not do what cases try as root
+	}
 	if len(v.o.As) == 0 {
 		return can
 	}
