@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build test check unit bench fuzz demo install clean
+.PHONY: build test check unit bench fuzz wine demo install clean
 
 build: $(BIN)
 
@@ -37,6 +37,10 @@ bench: build
 # Every fuzz target for a short time; FUZZTIME=10m for a night.
 fuzz:
 	@scripts/fuzz
+
+# The Windows tests under Wine: what it does for real (docs/windows.md).
+wine:
+	@scripts/wine
 
 demo: build
 	@scripts/demo $(BIN)

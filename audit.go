@@ -8,6 +8,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/event"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
@@ -19,13 +20,19 @@ const AuditFile = "audit.jsonl"
 // record opens the audit log of the launcher's own account (OBS-01), before the policy
 // is bound, so that its directory is there to be protected.
 func (r *run) record() {
-	dir := spec.StateRoot(r.host)
-	if dir == "" {
+	if r.audit = auditLog(r.host); r.audit == nil {
 		r.auditErr = errors.New("the account has no home directory, and XDG_STATE_HOME is not set")
 		return
 	}
-	r.audit = event.Audit(filepath.Join(dir, AuditFile))
 	r.auditErr = r.audit.Open()
+}
+
+// auditLog is the audit log of an account; nil where it has no place for one.
+func auditLog(h host.Host) *event.Log {
+	if dir := spec.StateRoot(h); dir != "" {
+		return event.Audit(filepath.Join(dir, AuditFile))
+	}
+	return nil
 }
 
 func (r *run) emit(name event.Name, fields map[string]string) {

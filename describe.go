@@ -14,7 +14,7 @@ import (
 
 // describe turns the parts of a run into plain data.
 func describe(rep *report.Report, s *spec.Spec, p *plan.Plan, opt PlanOptions) *Plan {
-	return &Plan{
+	v := &Plan{
 		Version: PlanVersion, Platform: s.GOOS + rep.Platform[strings.IndexByte(rep.Platform, '/'):],
 		Backend: p.Backend, Mode: p.Mode, Degraded: rep.Degraded, Reason: rep.Reason, Trace: rep.Trace,
 		Command: p.Argv, Program: p.Exe, Workspace: s.Workspace.Path, Cwd: p.Cwd, Cache: s.Cache,
@@ -24,6 +24,16 @@ func describe(rep *report.Report, s *spec.Spec, p *plan.Plan, opt PlanOptions) *
 		Seccomp: len(p.Seccomp) / 8, Landlock: landlockOf(p.Landlock), Limits: limits(p),
 		Enforcement: rep.Enforcement, Notices: rep.Notices,
 	}
+	if p.Profile != nil {
+		v.Profile = p.Profile.Text
+		v.Env = append(v.Env, PlanVariable{Name: "TMPDIR"})
+		v.Outer.Args = append(v.Outer.Args, "-f", "file:profile")
+		for _, name := range []string{p.Profile.Tmp, p.Profile.Run, p.Profile.Dir, p.Profile.TTY} {
+			v.Outer.Args = append(v.Outer.Args, "-D", name+"=made:"+name)
+		}
+		v.Outer.Args = append(append(v.Outer.Args, "--", p.Exe), p.Argv[1:]...)
+	}
+	return v
 }
 
 func stdinName(p *plan.Plan) string {
@@ -109,6 +119,16 @@ func landlockOf(l *plan.Landlock) *PlanLandlock {
 func limits(p *plan.Plan) []PlanLimit {
 	l := p.Limits
 	const launcher = "the launcher"
+	if p.Backend == "windows-sandbox" {
+		const job = "job object"
+		return []PlanLimit{
+			limit("timeout", l.Timeout > 0, l.Timeout.String(), launcher),
+			{Name: "limits.grace", Value: l.Grace.Round(time.Microsecond).String(), How: "nothing here: a job ends at once"},
+			limit("memory", l.Memory > 0, size(l.Memory), job), limit("processes", l.Processes > 0, strconv.Itoa(l.Processes), job),
+			limit("cpus", l.CPUs > 0, strconv.FormatFloat(l.CPUs, 'g', -1, 64), job), limit("output", l.Output > 0, size(l.Output), launcher),
+			limit("tmp", l.Tmp > 0, size(l.Tmp), "nothing here"),
+		}
+	}
 	return []PlanLimit{
 		limit("timeout", l.Timeout > 0, l.Timeout.String(), launcher),
 		{Name: "limits.grace", Value: l.Grace.Round(time.Microsecond).String(), How: launcher},
@@ -116,7 +136,7 @@ func limits(p *plan.Plan) []PlanLimit {
 		limit("processes", l.Processes > 0, strconv.Itoa(l.Processes), processKeeper(l)),
 		limit("cpus", l.CPUs > 0, strconv.FormatFloat(l.CPUs, 'g', -1, 64), keeper(l, "cpu", false, "")),
 		limit("output", l.Output > 0, size(l.Output), launcher),
-		limit("tmp", l.Tmp > 0 && !p.Isolation.Direct, size(l.Tmp), "size of the private /tmp and /dev/shm, each"),
+		limit("tmp", l.Tmp > 0 && !p.Isolation.Direct && p.Profile == nil, size(l.Tmp), "size of the private /tmp and /dev/shm, each"),
 	}
 }
 

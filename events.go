@@ -21,12 +21,12 @@ type EventName = event.Name
 
 // The events.
 const (
-	EventUnavailable     EventName = event.Unavailable // degraded to none: reason, backend, fallback
-	EventRecovered       EventName = event.Recovered
+	EventUnavailable     EventName = event.Unavailable // degraded to none: reason, remedy, backend, fallback
+	EventRecovered       EventName = event.Recovered   // a sandbox again, after that: workspace
 	EventExecuteStart    EventName = event.ExecuteStart
 	EventExecuteComplete EventName = event.ExecuteComplete
 	EventExecuteError    EventName = event.ExecuteError
-	EventPolicyChanged   EventName = event.PolicyChanged
+	EventPolicyChanged   EventName = event.PolicyChanged // of the stored policy: how, field, old, new
 	EventPolicyViolation EventName = event.PolicyViolation
 	EventPermissiveUsed  EventName = event.PermissiveUsed
 )

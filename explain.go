@@ -67,6 +67,9 @@ func Explain(req Request, op Operation, target string) (Verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	if r.host.GOOS == "windows" && sp.Isolated() && op != OpWrite {
+		v.Notes = append(v.Notes, "on Windows reading and connecting are not prevented by the system: see FS-03 and NET-01 in qsandbox plan")
+	}
 	if foreign {
 		v.Notes = append(v.Notes, "judged for "+r.host.GOOS+" with the paths of this machine")
 	}
@@ -115,7 +118,7 @@ func (v *Verdict) decide(h host.Host, s *spec.Spec) {
 	if v.unconfined(s) {
 		return
 	}
-	d := spec.Decide(s, q)
+	d := v.judged(s, q, spec.Decide(s, q))
 	v.Allowed, v.Absent, v.Rule, v.Origin, v.Why = d.Allowed, d.Absent, d.Rule, d.Origin, d.Why
 }
 

@@ -1,6 +1,7 @@
 package qsandbox
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -19,8 +20,9 @@ const (
 	fileLimit     = 5 * time.Second // a hung file system must not freeze the caller
 )
 
-// Layers reads the policy layers of one run: the file (if named), the
-// workspace's own file (if there is one), and the flags on top (POL-13).
+// Layers reads the policy layers of one run: the user's stored policy (if there is one),
+// the file (if named), the workspace's own file (if there is one), and the flags on top
+// (POL-13).
 //
 // SECURITY: a workspace file comes with untrusted code and may only narrow. So
 // may a policy file that lies where the sandbox can write: the command of an
@@ -28,6 +30,13 @@ const (
 func Layers(file, workspace string, flags policy.Layer) ([]policy.Layer, error) {
 	h := host.Real()
 	var out []policy.Layer
+	stored, found, err := UserStore().Layer(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		out = append(out, stored)
+	}
 	if file != "" {
 		l, err := readLayer(h, file)
 		if err != nil {
@@ -41,7 +50,10 @@ func Layers(file, workspace string, flags policy.Layer) ([]policy.Layer, error) 
 	}
 	root, roots := writableRoots(h, eff.Policy)
 	if file != "" && within(h, roots, file) {
-		out[0].NarrowOnly = true
+		out[len(out)-1].NarrowOnly = true
+	}
+	if at := stored.Origin.Name; found && within(h, roots, at) {
+		return nil, fault.New(fault.StoreFailed, "use the stored policy", at, "it lies where the command can write; name a narrower workspace, or keep it elsewhere ("+spec.StoreVariable+")")
 	}
 	ws := filepath.Join(root, policy.WorkspaceFile)
 	if _, err := h.Lstat(ws); err == nil {
@@ -110,3 +122,6 @@ func within(h host.Host, roots []string, file string) bool {
 	}
 	return false
 }
+
+// PolicyFile reads one policy file that a person wrote. Errors: POLICY_INVALID.
+func PolicyFile(path string) (policy.Layer, error) { return readLayer(host.Real(), path) }

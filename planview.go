@@ -27,7 +27,8 @@ type Plan struct {
 	Create      []string             `json:"create"` // directories that are made before the start
 	Mounts      []PlanMount          `json:"mounts"` // general before special
 	Outer       *PlanOuter           `json:"outer,omitempty"`
-	Seccomp     int                  `json:"seccomp"` // instructions of the system call filter
+	Profile     string               `json:"profile,omitempty"` // sandbox profile of macOS
+	Seccomp     int                  `json:"seccomp"`           // instructions of the system call filter
 	Landlock    *PlanLandlock        `json:"landlock,omitempty"`
 	Limits      []PlanLimit          `json:"limits"`
 	Enforcement []report.Enforcement `json:"enforcement"`

@@ -31,16 +31,27 @@ type run struct {
 	audit      *event.Log
 	auditErr   error // the first failure to write it
 	warned     bool  // permissive:used was emitted
+	memory     *Memory
 }
 
 func newRun(req Request) *run {
 	h := host.Real()
-	return &run{host: h, sink: event.Fan(req.Events), report: &report.Report{
+	return &run{host: h, early: remarks(req.Layers), memory: req.Memory, sink: event.Fan(req.Events), report: &report.Report{
 		Version: report.Version, ID: fmt.Sprintf("%016x", rand.Uint64()), // unique, not secret
 		Started:  time.Now(),
 		Platform: h.GOOS + "/" + h.GOARCH, Command: req.Command,
 		Trace: []report.Trace{}, Enforcement: []report.Enforcement{}, Notices: []report.Notice{}, Denials: []report.Denial{},
 	}}
+}
+
+// remarks are what layers have to tell.
+func remarks(layers []policy.Layer) (out []report.Notice) {
+	for _, l := range layers {
+		for _, text := range l.Remarks {
+			out = append(out, report.Notice{Kind: "policy:" + l.Origin.Kind.String(), Text: text})
+		}
+	}
+	return out
 }
 
 // bound notes what the policy became on this host.
@@ -57,8 +68,8 @@ func (r *run) chosen(c backend.Choice, p *plan.Plan) {
 	rep.Enforcement, rep.Notices = p.Enforcement, append(append([]report.Notice{}, r.early...), p.Notices...)
 	if c.Degraded && !r.told {
 		r.told = true
-		rep.Notices = append(rep.Notices, report.Notice{Kind: "degraded", Text: "the command runs WITHOUT a sandbox: " + c.Reason + "; set autoFallback to manual to make this an error"})
-		r.emit(event.Unavailable, map[string]string{"reason": c.Reason, "backend": c.Trace[0].Backend, "fallback": r.fallback})
+		rep.Notices = append(rep.Notices, report.Notice{Kind: "degraded", Text: degradedText(c)})
+		r.emit(event.Unavailable, map[string]string{"reason": c.Reason, "remedy": c.Remedy, "backend": c.Trace[0].Backend, "fallback": r.fallback})
 	}
 	if p.Backend == "none" && !c.Degraded {
 		rep.Notices = append(rep.Notices, report.Notice{Kind: "none", Text: "the command runs WITHOUT a sandbox, as asked for"})
@@ -68,8 +79,18 @@ func (r *run) chosen(c backend.Choice, p *plan.Plan) {
 	}
 }
 
+// degradedText names the reason, the remedy, and how to make it an error.
+func degradedText(c backend.Choice) string {
+	text := "the command runs WITHOUT a sandbox: " + c.Reason
+	if c.Remedy != "" {
+		text += "; remedy: " + c.Remedy
+	}
+	return text + "; set autoFallback to manual to make this an error"
+}
+
 // started emits what must be known before the command does anything.
 func (r *run) started() {
+	r.remember()
 	r.emit(event.ExecuteStart, map[string]string{"program": filepath.Base(r.report.Command[0]), "workspace": r.report.Workspace})
 }
 

@@ -31,6 +31,8 @@ type Request struct {
 	Stderr   io.Writer
 	Terminal *Terminal // not nil: the command gets a terminal, Stdout all it shows
 
+	Memory *Memory // of the session that the run belongs to; nil: it is one by itself
+
 	Started func(*Session) // called by Run once the command runs; nil: not
 	Events  func(Event)    // nil: none
 }
@@ -202,7 +204,7 @@ func (r *run) bind(req Request) (*spec.Spec, error) {
 
 // plan chooses a backend and compiles the spec for it.
 func (r *run) plan(ctx context.Context, sp *spec.Spec, probing bool) (*plan.Plan, error) {
-	choice, err := backend.Chooser{Backends: backends(), Host: r.host, Probing: probing}.Choose(ctx, sp.Policy)
+	choice, err := backend.Chooser{Backends: backends(), Host: r.host, Probing: probing, Sandboxed: r.memory.ranSandboxed()}.Choose(ctx, sp.Policy)
 	r.report.Trace = choice.Trace
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ const (
 	LimitExceeded        Code = "LIMIT_EXCEEDED"
 	TerminalLimit        Code = "TERMINAL_LIMIT"
 	HelperProtocol       Code = "HELPER_PROTOCOL"
+	StoreFailed          Code = "STORE_FAILED"
 	UsageInvalid         Code = "USAGE_INVALID"
 	Internal             Code = "INTERNAL"
 )
@@ -40,7 +41,7 @@ func Codes() []Code {
 		SandboxUnavailable, SandboxUndetermined, PolicyInvalid, PolicyUnenforceable,
 		PathInvalid, PathOutsideWorkspace, CommandNotFound, CommandNotExecutable,
 		LaunchFailed, Timeout, LimitExceeded, TerminalLimit, HelperProtocol,
-		UsageInvalid, Internal,
+		StoreFailed, UsageInvalid, Internal,
 	}
 }
 
@@ -57,6 +58,7 @@ var (
 	ErrLaunchFailed         = &Error{Code: LaunchFailed}
 	ErrTimeout              = &Error{Code: Timeout}
 	ErrLimitExceeded        = &Error{Code: LimitExceeded}
+	ErrStoreFailed          = &Error{Code: StoreFailed}
 )
 
 // Error is an error of the product.

@@ -52,6 +52,7 @@ func (f *Field) Entries(p Policy) []string { return f.ops.entries(&p) }
 type fieldOps interface {
 	has(*Layer) bool
 	clear(*Layer)
+	take(to, from *Layer)                                   // copies the value
 	pointer(*Layer) any                                     // the pointer in the layer, for identity
 	parse(*Layer, *hujson.Value) *problem                   // JSON → layer, checked
 	salvage(*Layer, *hujson.Value) (lost []string, ok bool) // the usable entries of a list; !ok: nothing was
@@ -74,8 +75,12 @@ type row[T any] struct {
 	within  func(below *Policy, was, want T) (T, *problem) // nil: may not be set by a layer that only narrows
 }
 
-func (r row[T]) has(l *Layer) bool        { return *r.in(l) != nil }
-func (r row[T]) clear(l *Layer)           { *r.in(l) = nil }
+func (r row[T]) has(l *Layer) bool { return *r.in(l) != nil }
+func (r row[T]) clear(l *Layer)    { *r.in(l) = nil }
+func (r row[T]) take(to, from *Layer) {
+	v := r.copy(**r.in(from))
+	*r.in(to) = &v
+}
 func (r row[T]) pointer(l *Layer) any     { return *r.in(l) }
 func (r row[T]) policyJSON(p *Policy) any { return r.encode(*r.of(p)) }
 func (r row[T]) layerJSON(l *Layer) any   { return r.encode(**r.in(l)) }

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/qiming-sandbox/qsandbox/fault"
+import (
+	"strings"
+
+	"github.com/qiming-sandbox/qsandbox/fault"
+)
 
 // Globs are matched over whole slash paths:
 //
@@ -64,7 +68,12 @@ func globMessage(err error) string {
 // Match reports whether path is matched. A relative pattern never matches an
 // absolute path, nor the other way round: see Anchor.
 func (g *Glob) Match(path string) bool {
-	return g.abs == isAbs(path) && g.match(split(tidy(path)))
+	if g.abs != isAbs(path) {
+		return false
+	}
+	var few [maxOnStack][]rune
+	var room [maxRoom]rune
+	return g.match(partsOf(path, g.fold, few[:0], room[:0]))
 }
 
 // MatchUpward reports whether path or a folder above it is matched.
@@ -72,7 +81,9 @@ func (g *Glob) MatchUpward(path string) bool {
 	if g.abs != isAbs(path) {
 		return false
 	}
-	parts := split(tidy(path))
+	var few [maxOnStack][]rune
+	var room [maxRoom]rune
+	parts := partsOf(path, g.fold, few[:0], room[:0])
 	for n := len(parts); n > 0; n-- {
 		if g.match(parts[:n]) {
 			return true
@@ -81,13 +92,37 @@ func (g *Glob) MatchUpward(path string) bool {
 	return false
 }
 
-func (g *Glob) match(parts []string) bool {
-	chars := make([][]rune, len(parts))
-	for i, p := range parts {
-		chars[i] = runes(p, g.fold)
+// What usual paths need of memory is on the stack: a walk matches every entry of a tree.
+const (
+	maxOnStack = 24
+	maxRoom    = 256
+)
+
+// partsOf takes a path apart as split(tidy(path)) does, into characters. It appends to
+// parts, and puts the characters into text.
+func partsOf(path string, fold bool, parts [][]rune, text []rune) [][]rune {
+	if strings.HasPrefix(path, "/") {
+		parts = append(parts, nil)
 	}
+	for rest := path; rest != ""; {
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		if part == "" || part == "." {
+			continue
+		}
+		from := len(text)
+		text = appendRunes(text, part, fold)
+		parts = append(parts, text[from:])
+	}
+	if len(parts) == 0 {
+		parts = append(parts, nil)
+	}
+	return parts
+}
+
+func (g *Glob) match(parts [][]rune) bool {
 	for _, segs := range g.alts {
-		if matchSegments(segs, chars) {
+		if matchSegments(segs, parts) {
 			return true
 		}
 	}

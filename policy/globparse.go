@@ -56,7 +56,10 @@ func (a *atom) inClass(c rune) bool {
 // runes takes a part into characters. A byte that is not UTF-8 becomes a number
 // above all real characters, so that it matches itself and nothing else.
 func runes(s string, fold bool) []rune {
-	out := make([]rune, 0, len(s))
+	return appendRunes(make([]rune, 0, len(s)), s, fold)
+}
+
+func appendRunes(out []rune, s string, fold bool) []rune {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && n == 1 {

@@ -69,6 +69,10 @@ type Layer struct {
 	Macos        LayerMacos
 	Windows      LayerWindows
 
+	// Remarks are what reading the layer changed or could not use; whoever runs with it
+	// is told.
+	Remarks []string
+
 	kept []keptField // stored policies only: what this version does not know
 }
 

@@ -19,6 +19,7 @@ func planText(p *qsandbox.Plan) string {
 	if p.Outer != nil {
 		part(&b, "program around it", planOuter(p.Outer))
 	}
+	part(&b, "profile", planProfile(p))
 	part(&b, "how each requirement is kept", planRows(p))
 	var notices table
 	for _, n := range p.Notices {
@@ -57,6 +58,13 @@ func planHead(p *qsandbox.Plan) (t table) {
 	}
 	for _, c := range p.Create {
 		t.row("makes", c)
+	}
+	return t
+}
+
+func planProfile(p *qsandbox.Plan) (t table) {
+	for line := range strings.Lines(p.Profile) {
+		t.row(strings.TrimSuffix(line, "\n"))
 	}
 	return t
 }

@@ -14,14 +14,22 @@ import (
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Show the policy, and where each value comes from",
+		Short: "Show the policy, and keep your own",
+		Long: `Without a policy of your own the built-in one holds. Your own, the stored policy, lies
+below --policy files, the workspace's own file and flags. It is kept in a database of
+your account, each change with its time, and never writable from inside.
+
+QSANDBOX_STORE names another database, such as the desktop client's own, which is
+then taken over where it is.`,
 		Example: `  qsandbox policy show
-  qsandbox policy schema > policy.schema.json`,
+  qsandbox policy set mode=strict limits.timeout=10m
+  qsandbox policy history`,
 		Args:              cobra.ArbitraryArgs,
 		RunE:              unknownCommand,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	cmd.AddCommand(newPolicyShow(), newPolicySchema())
+	cmd.AddCommand(newPolicyShow(), newPolicySchema(), newPolicySet(), newPolicyReset(), newPolicyEdit(), newPolicyHistory(),
+		newPolicyBackup(), newPolicyRestore(), newPolicyRollback(), newPolicyMigrate(), newPolicyImport())
 	return cmd
 }
 
@@ -37,8 +45,8 @@ func newPolicyShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [flags]",
 		Short: "Show the policy that holds here, each value with its origin",
-		Long: `Show merges the layers as run does with the same flags: built-in, the file of
---policy, the workspace's .qsandbox.json (which may only narrow), the flags. Values
+		Long: `Show merges the layers as run does with the same flags: built-in, the stored policy,
+the file of --policy, the workspace's .qsandbox.json (which may only narrow), the flags. Values
 that may be secrets (env.set, network.upstream) are hidden.`,
 		Example: `  qsandbox policy show
   qsandbox policy show --policy policy.json --network on

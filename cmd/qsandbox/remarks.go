@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -27,6 +28,22 @@ func remarks(rep *report.Report, verbose bool) {
 	}
 	if rep.Exit.Truncated {
 		remark("output was cut (limits.output)")
+	}
+}
+
+// alarm says before a command starts that it has no sandbox although it should: when it
+// has ended, its own output may have pushed a warning out of sight.
+func alarm(e qsandbox.Event) {
+	if e.Name != qsandbox.EventUnavailable {
+		return
+	}
+	lines := []string{"NO SANDBOX: the command runs with all of your rights", "  reason: " + e.Fields["reason"]}
+	if r := e.Fields["remedy"]; r != "" {
+		lines = append(lines, "  remedy: "+r)
+	}
+	lines = append(lines, "  to make this an error: qsandbox policy set autoFallback=manual")
+	for _, l := range lines {
+		fmt.Fprintln(os.Stderr, paint(os.Stderr, bold+red, "qsandbox: "+printable(l)))
 	}
 }
 

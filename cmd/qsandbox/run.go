@@ -128,6 +128,7 @@ func runSignals(parent context.Context, f *runFlags, req qsandbox.Request) (*rep
 		req.Stdin = input(f.stdin)
 	}
 	req.Started = term.follow
+	req.Events = alarm
 	go func() {
 		if sig, ok := (<-sigs).(syscall.Signal); ok {
 			cancel(signalled{sig})

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/qiming-sandbox/qsandbox"
+	"github.com/qiming-sandbox/qsandbox/internal/store"
 )
 
 // The scripts in testdata/script read as the specification of the command line.
@@ -32,7 +33,7 @@ func TestScripts(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"qsandbox": main})
+	testscript.Main(m, map[string]func(){"qsandbox": main, "qsandbox-store": func() { os.Exit(store.Serve(os.Stdin, os.Stdout)) }})
 }
 
 // setup gives every script a home and a workspace of its own, and stands in the
@@ -42,6 +43,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("USERPROFILE", home)
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("SECRET", "hunter2")
 	env.Setenv("NO_COLOR", "")
 	env.Cd = filepath.Join(env.WorkDir, "ws")

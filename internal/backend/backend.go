@@ -37,18 +37,29 @@ type Support struct {
 	Facts         map[string]string
 }
 
+// Judge is what a backend adds when it can answer from its own plan whether
+// something is allowed; explain then gives that answer.
+type Judge interface {
+	Judge(s *spec.Spec, q spec.Query) (spec.Verdict, error)
+}
+
 // Trial is how a probe starts things. It is handed in, so that backends do not
 // depend on package launch: compiling must stay pure.
 type Trial struct {
 	Try     func(ctx context.Context, p *plan.Plan) error                          // builds the sandbox, starts no command
 	Firm    func(error) bool                                                       // a failure that means "not on this machine"
 	Program func(ctx context.Context, path string, args ...string) (string, error) // runs a program of the system, empty environment
+	Beside  func(name string) string                                               // path of a program in our own directory
 }
 
 // ProbeSpec is the smallest isolated spec: what a probe builds is what a run builds.
 func ProbeSpec(h host.Host) *spec.Spec {
 	s := &spec.Spec{GOOS: "linux", GOARCH: h.GOARCH, Policy: policy.Default(), Cwd: "/", Argv: []string{"true"}, Exe: "/bin/true", Kernel: h.Kernel(), Launcher: h.User}
 	s.User = spec.Identity{UID: h.User.UID, GID: h.User.GID}
+	if h.GOOS == "darwin" {
+		s.GOOS, s.Exe = h.GOOS, "/usr/bin/true"
+		return s
+	}
 	for _, d := range []string{"/dev", "/proc", "/tmp"} {
 		s.Rules = append(s.Rules, spec.Rule{Path: d, Given: d, Access: spec.Private, Kind: spec.Dir, Mount: true})
 	}

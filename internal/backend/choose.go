@@ -16,6 +16,7 @@ type Choice struct {
 	Trace    []report.Trace
 	Degraded bool
 	Reason   string
+	Remedy   string // against the reason
 }
 
 // Quick is what a backend adds when it can tell from a few cheap facts that a
@@ -44,6 +45,10 @@ type Chooser struct {
 	Backends []Backend
 	Host     host.Host
 	Probing  bool // really probe; otherwise take a backend's word where it has one
+
+	// Sandboxed says that the session which this run belongs to has run a command in a
+	// sandbox already: losing the sandbox is then more than starting without one (POL-06).
+	Sandboxed bool
 }
 
 // Choose picks the first available candidate (POL-03 to POL-06). Errors:
@@ -89,6 +94,11 @@ func (c Chooser) unavailable(p policy.Policy, ch Choice, undetermined error) (Ch
 	if p.AutoFallback == policy.Manual || p.Mode == policy.Strict {
 		return ch, fault.New(fault.SandboxUnavailable, "choose a backend", p.Backend.String(), join(reason, remedy))
 	}
+	if p.AutoFallback == policy.StartupOnly && c.Sandboxed {
+		return ch, fault.New(fault.SandboxUnavailable, "choose a backend", p.Backend.String(),
+			join(join(reason, remedy), "this session has run in a sandbox, and autoFallback startup-only allows to go without one from the start only"))
+	}
+	ch.Remedy = remedy
 	return c.none(ch, true, reason)
 }
 

@@ -48,17 +48,29 @@ func (f fake) Probe(context.Context, host.Host) (backend.Support, error) {
 func (f fake) Compile(*spec.Spec, backend.Support) (*plan.Plan, error) { return &plan.Plan{}, nil }
 
 func choose(goos string, p policy.Policy, bwrap, native answer) (backend.Choice, error) {
+	return chooseAt(fromStart, goos, p, bwrap, native)
+}
+
+// moment is when in a session a choice is made.
+type moment string
+
+const (
+	fromStart moment = "at the start"
+	later     moment = "after a sandboxed run"
+)
+
+func chooseAt(m moment, goos string, p policy.Policy, bwrap, native answer) (backend.Choice, error) {
 	list := []backend.Backend{fake{"none", yes}}
 	for name, a := range map[string]answer{"linux-bwrap": bwrap, "linux-native": native} {
 		if a != absent {
 			list = append(list, fake{name, a})
 		}
 	}
-	return backend.Chooser{Backends: list, Host: host.Host{GOOS: goos}, Probing: true}.Choose(context.Background(), p)
+	return backend.Chooser{Backends: list, Host: host.Host{GOOS: goos}, Probing: true, Sandboxed: m == later}.Choose(context.Background(), p)
 }
 
-// expect is an independent statement of POL-03 to POL-05.
-func expect(p policy.Policy, bwrap, native answer) (name string, degraded bool, err error) {
+// expect is an independent statement of POL-03 to POL-06.
+func expect(m moment, p policy.Policy, bwrap, native answer) (name string, degraded bool, err error) {
 	asked := map[policy.Backend][]answer{policy.Auto: {bwrap, native}, policy.LinuxBwrap: {bwrap}, policy.LinuxNative: {native}, policy.None: {yes}}[p.Backend]
 	names := map[policy.Backend][]string{policy.Auto: {"linux-bwrap", "linux-native"}, policy.LinuxBwrap: {"linux-bwrap"}, policy.LinuxNative: {"linux-native"}, policy.None: {"none"}}[p.Backend]
 	if !p.Enabled {
@@ -74,13 +86,13 @@ func expect(p policy.Policy, bwrap, native answer) (name string, degraded bool, 
 	switch {
 	case doubt:
 		return "", false, fault.ErrSandboxUndetermined
-	case p.Mode == policy.Strict || p.AutoFallback == policy.Manual:
+	case p.Mode == policy.Strict || p.AutoFallback == policy.Manual || m == later && p.AutoFallback == policy.StartupOnly:
 		return "", false, fault.ErrSandboxUnavailable
 	}
 	return "none", true, nil
 }
 
-// TestChooseTable: every backend × mode × fallback × answers × enabled.
+// TestChooseTable: every backend × mode × fallback × moment × answers × enabled.
 func TestChooseTable(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
 		for _, b := range []policy.Backend{policy.Auto, policy.LinuxBwrap, policy.LinuxNative, policy.None} {
@@ -89,7 +101,9 @@ func TestChooseTable(t *testing.T) {
 					for _, ba := range answers {
 						for _, na := range answers {
 							p := policy.Policy{Enabled: enabled, Backend: b, Mode: m, AutoFallback: f}
-							t.Run(fmt.Sprintf("enabled %v/%v/%v/%v/bwrap %s/native %s", enabled, b, m, f, ba, na), func(t *testing.T) { checkChoice(t, p, ba, na) })
+							for _, at := range []moment{fromStart, later} {
+								t.Run(fmt.Sprintf("enabled %v/%v/%v/%v/%s/bwrap %s/native %s", enabled, b, m, f, at, ba, na), func(t *testing.T) { checkChoice(t, at, p, ba, na) })
+							}
 						}
 					}
 				}
@@ -98,9 +112,9 @@ func TestChooseTable(t *testing.T) {
 	}
 }
 
-func checkChoice(t *testing.T, p policy.Policy, bwrap, native answer) {
-	name, degraded, want := expect(p, bwrap, native)
-	got, err := choose("linux", p, bwrap, native)
+func checkChoice(t *testing.T, at moment, p policy.Policy, bwrap, native answer) {
+	name, degraded, want := expect(at, p, bwrap, native)
+	got, err := chooseAt(at, "linux", p, bwrap, native)
 	if !errors.Is(err, want) || (err == nil) != (want == nil) {
 		t.Fatalf("error %v, want %v", err, want)
 	}
@@ -113,6 +127,9 @@ func checkChoice(t *testing.T, p policy.Policy, bwrap, native answer) {
 	if got.Backend.Name() != name || got.Degraded != degraded {
 		t.Fatalf("%s degraded %v, want %s %v", got.Backend.Name(), got.Degraded, name, degraded)
 	}
+	if degraded && strings.Contains(string(bwrap+native), string(no)) && got.Remedy == "" && p.Backend == policy.Auto && bwrap == no {
+		t.Error("no remedy")
+	}
 	if degraded != (got.Reason != "") {
 		t.Errorf("degraded %v with reason %q", degraded, got.Reason)
 	}
@@ -121,6 +138,18 @@ func checkChoice(t *testing.T, p policy.Policy, bwrap, native answer) {
 	}
 	if !p.Enabled && (degraded || len(got.Trace) != 1) {
 		t.Errorf("POL-04: enabled=false is no degradation and asks nobody: %+v", got)
+	}
+}
+
+// TestOnlySessionGoesOnWithoutASandbox: once a session has run in one, POL-06.
+func TestOnlySessionGoesOnWithoutASandbox(t *testing.T) {
+	p := policy.Policy{Enabled: true, Mode: policy.Compat, AutoFallback: policy.StartupOnly}
+	if _, err := chooseAt(later, "linux", p, no, no); !errors.Is(err, fault.ErrSandboxUnavailable) || !strings.Contains(err.Error(), "startup-only") {
+		t.Errorf("startup-only: %v", err)
+	}
+	p.AutoFallback = policy.Session
+	if c, err := chooseAt(later, "linux", p, no, no); err != nil || !c.Degraded {
+		t.Errorf("session: %+v %v", c, err)
 	}
 }
 

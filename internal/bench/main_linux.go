@@ -58,7 +58,7 @@ func run(o options) (code int, err error) {
 	}
 	defer os.RemoveAll(b.dir)
 	started := time.Now()
-	for _, part := range []func() error{b.starts, b.inProcess, b.atOnce, b.memory, b.work} {
+	for _, part := range []func() error{b.starts, b.inProcess, b.atOnce, b.mcp, b.memory, b.work} {
 		if err := part(); err != nil { // show the rest all the same
 			b.skip("a part was not finished", err)
 			code = 2

@@ -11,12 +11,12 @@ type Name string
 
 // The events.
 const (
-	Unavailable     Name = "sandbox:unavailable" // degraded to none: reason, backend, fallback
-	Recovered       Name = "sandbox:recovered"
+	Unavailable     Name = "sandbox:unavailable" // degraded to none: reason, remedy, backend, fallback
+	Recovered       Name = "sandbox:recovered"   // a sandbox again, after that: workspace
 	ExecuteStart    Name = "execute:start"
 	ExecuteComplete Name = "execute:complete"
 	ExecuteError    Name = "execute:error"
-	PolicyChanged   Name = "policy:changed"
+	PolicyChanged   Name = "policy:changed" // of the stored policy: how, field, old, new
 	PolicyViolation Name = "policy:violation"
 	PermissiveUsed  Name = "permissive:used"
 )

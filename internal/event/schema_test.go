@@ -53,6 +53,8 @@ func TestSchema(t *testing.T) {
 		Unavailable:     {"reason": "r", "backend": "linux-native", "fallback": "session"},
 		PolicyViolation: {"path": "/ws/.git/config", "rule": "git-config", "change": "new"},
 		PermissiveUsed:  {"workspace": "/ws"},
+		PolicyChanged:   {"how": "set", "field": "mode", "old": "", "new": `"strict"`},
+		Recovered:       {"workspace": "/ws"},
 	} {
 		e := base
 		e.Name, e.Fields = name, fields

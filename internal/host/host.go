@@ -51,6 +51,7 @@ type Info struct {
 	UID      int
 	Nlink    uint64
 	Size     int64
+	Modified time.Time // of the contents
 	Changed  time.Time // of the entry itself (ctime); zero where the system has none
 }
 

@@ -28,7 +28,7 @@ func statWith(path string, flags int) (Info, error) {
 		break
 	}
 	return Info{Dev: uint64(st.Dev), Ino: st.Ino, Mode: fileMode(uint32(st.Mode)), UID: int(st.Uid), Nlink: uint64(st.Nlink), Size: st.Size,
-		Changed: time.Unix(st.Ctim.Unix())}, nil
+		Modified: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix())}, nil
 }
 
 // fileMode turns st_mode into Go's mode, as package os does.

@@ -19,7 +19,7 @@ func toInfo(fi fs.FileInfo, err error) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{Mode: fi.Mode(), Size: fi.Size()}, nil
+	return Info{Mode: fi.Mode(), Size: fi.Size(), Modified: fi.ModTime()}, nil
 }
 
 // readFile reads a regular file of at most max bytes.

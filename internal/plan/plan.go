@@ -25,6 +25,7 @@ type Plan struct {
 	Create      []string // missing directories that are made before the start
 	Mounts      []Mount  // general before special
 	Outer       *Outer   // a program of the system that builds the sandbox (bwrap, sandbox-exec), or nil
+	Profile     *Profile // of macOS, or nil
 	Seccomp     []byte   // struct sock_filter array, or nil
 	Landlock    *Landlock
 	Supervised  bool // calls that create names go to a supervisor in the launcher (FS-04)
@@ -78,6 +79,15 @@ type Outer struct {
 	Program string
 	Args    []OuterArg
 	ByFD    bool // arguments are handed over by a descriptor, not on the process list
+}
+
+// Profile is a sandbox profile of macOS. Tmp, Run, Dir and TTY are the names of
+// parameters that the launcher fills in with the places it makes for the run: the
+// private temporary directory, that of the profile, the one that holds both, and
+// the command's terminal.
+type Profile struct {
+	Text               string
+	Tmp, Run, Dir, TTY string
 }
 
 // OuterArg is one argument. With Open set it stands for the number of a

@@ -36,7 +36,7 @@ func (p *Plan) Row(req, mechanism string, level report.Level, why string) {
 // LinuxRows says how a Linux backend keeps each requirement (design: Enforcement).
 func (p *Plan) LinuxRows(s *spec.Spec) {
 	if p.Isolation.Direct {
-		p.directRows(s)
+		p.DirectRows(s)
 		return
 	}
 	const ns = "mount namespace"
@@ -121,13 +121,17 @@ func (p *Plan) networkRow(s *spec.Spec) {
 	}
 }
 
-// directRows is the table of modes for permissive and none.
-func (p *Plan) directRows(s *spec.Spec) {
+// DirectRows is the table of modes for permissive and none.
+func (p *Plan) DirectRows(s *spec.Spec) {
 	why := "mode permissive isolates nothing"
 	if p.Backend == "none" {
 		why = "no sandbox was used"
 	}
-	for _, r := range []string{"FS-01", "FS-02", "FS-03", "NET-01", "LNX-01", "LNX-02"} {
+	none := []string{"FS-01", "FS-02", "FS-03", "NET-01", "LNX-01", "LNX-02"}
+	if s.GOOS == "darwin" {
+		none = none[:4]
+	}
+	for _, r := range none {
 		p.Row(r, "", report.None, why)
 	}
 	if s.Policy.Network.Mode != policy.NetworkOn {
@@ -135,6 +139,11 @@ func (p *Plan) directRows(s *spec.Spec) {
 	}
 	for _, r := range []string{"VAR-01", "VAR-02"} {
 		p.Row(r, "environment made from the safe list", report.Enforced, "")
+	}
+	if s.GOOS == "darwin" {
+		p.Row("VAR-03", "descriptors closed", report.Advisory, "other processes of the same user can be looked at")
+		p.DarwinProcessRows()
+		return
 	}
 	p.Row("VAR-03", "descriptors closed", report.Advisory, "without a pid namespace /proc shows other processes of the same user")
 	p.Row("PROC-01", "pipes or a terminal of our own", report.Enforced, "")

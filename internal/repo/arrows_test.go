@@ -25,17 +25,27 @@ var arrows = map[string]string{
 	"internal/spec":          "policy report fault",
 	"internal/plan":          "internal/spec",
 	"internal/backend":       "internal/plan internal/host",
-	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none",
+	"internal/backend/all":   "internal/backend internal/backend/bwrap internal/backend/native internal/backend/none internal/backend/seatbelt internal/backend/winhelper",
 	"internal/backend/linux": "internal/plan internal/seccomp internal/landlock",
 	"internal/backend/bwrap": "internal/plan internal/host internal/backend internal/backend/linux",
 
-	"internal/backend/native": "internal/plan internal/host internal/backend internal/backend/linux",
-	"internal/backend/none":   "internal/plan internal/host internal/backend",
-	"internal/launch":         "internal/plan internal/inside",
-	"internal/supervise":      "internal/launch report internal/event",
+	"internal/backend/native":   "internal/plan internal/host internal/backend internal/backend/linux",
+	"internal/backend/none":     "internal/plan internal/host internal/backend",
+	"internal/backend/seatbelt": "internal/plan internal/host internal/backend internal/sbpl",
+	"internal/sbpl":             "",
+	"internal/keeper":           "",
+	"internal/launch":           "internal/plan internal/inside",
+	"internal/supervise":        "internal/launch report internal/event",
+	"internal/winacl":           "",
+	"scripts/winedll":           "",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
-	"cmd/qsandbox": ". policy report fault",
+	"internal/mcpserver": ". policy report fault",
+	"internal/mcpconfig": "",
+	"acpterm":            ". policy report fault internal/jsonrpc",
+	"internal/acpproxy":  ". policy report fault acpterm internal/jsonrpc",
+	"internal/jsonrpc":   "",
+	"cmd/qsandbox":       ". policy report fault acpterm internal/acpproxy",
 }
 
 // added are the arrows that building it showed to be needed. Each is argued in
@@ -55,27 +65,67 @@ var added = map[string]string{
 	"internal/launch -> fault":         adrArrows,
 	"internal/launch -> internal/spec": adrArrows,
 
-	"internal/backend -> fault":                adrArrows,
-	"internal/backend -> policy":               adrArrows,
-	"internal/backend -> report":               adrArrows,
-	"internal/backend -> internal/spec":        adrArrows,
-	"internal/backend/linux -> report":         adrArrows,
-	"internal/backend/linux -> internal/spec":  adrArrows,
-	"internal/backend/bwrap -> fault":          adrArrows,
-	"internal/backend/bwrap -> policy":         adrArrows,
-	"internal/backend/bwrap -> internal/spec":  adrArrows,
-	"internal/backend/native -> policy":        adrArrows,
-	"internal/backend/native -> internal/spec": adrArrows,
-	"internal/backend/none -> internal/spec":   adrArrows,
+	"internal/backend -> fault":                        adrArrows,
+	"internal/backend -> policy":                       adrArrows,
+	"internal/backend -> report":                       adrArrows,
+	"internal/backend -> internal/spec":                adrArrows,
+	"internal/backend/linux -> report":                 adrArrows,
+	"internal/backend/linux -> internal/spec":          adrArrows,
+	"internal/backend/bwrap -> fault":                  adrArrows,
+	"internal/backend/bwrap -> policy":                 adrArrows,
+	"internal/backend/bwrap -> internal/spec":          adrArrows,
+	"internal/backend/native -> policy":                adrArrows,
+	"internal/backend/native -> internal/spec":         adrArrows,
+	"internal/backend/none -> internal/spec":           adrArrows,
+	"cmd/qsandbox -> internal/mcpserver":               adrMCP,
+	"cmd/qsandbox -> internal/mcpconfig":               adrMCP,
+	"internal/backend/seatbelt -> fault":               adrSeatbelt,
+	"internal/backend/seatbelt -> policy":              adrSeatbelt,
+	"internal/backend/seatbelt -> report":              adrSeatbelt,
+	"internal/backend/seatbelt -> internal/spec":       adrSeatbelt,
+	"internal/backend/seatbelt -> internal/protect":    adrSeatbelt,
+	"internal/launch -> internal/keeper":               adrKeeper,
+	"internal/helpercmd -> fault":                      adrWindows,
+	"internal/helpercmd -> policy":                     adrWindows,
+	"internal/helpercmd -> report":                     adrWindows,
+	"internal/winsandbox -> internal/winacl":           adrWindows,
+	"internal/winsandbox -> internal/protect":          adrWindows,
+	"internal/winsandbox -> internal/host":             adrWindows,
+	"internal/winsandbox -> fault":                     adrWindows,
+	"internal/winsandbox -> policy":                    adrWindows,
+	"internal/winsandbox -> report":                    adrWindows,
+	"internal/backend/winhelper -> fault":              adrWindows,
+	"internal/backend/winhelper -> policy":             adrWindows,
+	"internal/backend/winhelper -> report":             adrWindows,
+	"internal/backend/winhelper -> internal/helpercmd": adrWindows,
+	"internal/backend/winhelper -> internal/spec":      adrWindows,
+	"internal/backend/winhelper -> internal/plan":      adrWindows,
+	"internal/backend/winhelper -> internal/host":      adrWindows,
+	"internal/backend/winhelper -> internal/backend":   adrWindows,
+	"cmd/qiming-sandbox-helper -> .":                   adrWindows,
+	"cmd/qiming-sandbox-helper -> fault":               adrWindows,
+	"cmd/qiming-sandbox-helper -> policy":              adrWindows,
+	"cmd/qiming-sandbox-helper -> report":              adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/helpercmd":  adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/winsandbox": adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/winacl":     adrWindows,
+	"cmd/qiming-sandbox-helper -> internal/host":       adrWindows,
 }
 
-const adrArrows = "docs/adr/0011-arrows.md"
+const (
+	adrWindows  = "docs/adr/0026-windows-packages.md"
+	adrArrows   = "docs/adr/0011-arrows.md"
+	adrSeatbelt = "docs/adr/0024-seatbelt.md"
+	adrKeeper   = "docs/adr/0025-keeper.md"
+	adrMCP      = "docs/adr/0017-mcp-core.md"
+)
 
 // helpers are packages for tests alone; nothing but tests may import them, and
 // they look at the product from outside.
 var helpers = map[string]string{
 	"internal/backend/backendtest": ". policy report fault internal/host internal/event internal/spec internal/plan internal/backend",
-	"internal/bench":               ". policy",
+	"internal/bench":               ". policy internal/mcpserver",
+	"internal/mcpserver/livetest":  ". policy report internal/backend/backendtest",
 	"internal/e2e":                 ". policy report internal/backend/backendtest",
 	"internal/repo":                "fault",
 }
@@ -86,12 +136,12 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest cmd/qsandbox"},
+		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox cmd/qsandbox"},
 	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 
 // testLibraries are for tests alone.
-var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6"}
+var testLibraries = []string{"github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/coder/acp-go-sdk"}
 
 func TestArrows(t *testing.T) {
 	used := map[string]bool{}

@@ -62,7 +62,7 @@ func (b *binder) bind() (*Spec, error) {
 	}
 	for _, step := range []func() error{
 		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.worktree, b.cache, b.credentials,
-		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.environment, b.system, b.command,
+		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.environment, b.system, b.command, b.execs,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (b *binder) workspace() error {
 	if err := b.stillHere(r); err != nil {
 		return err
 	}
-	r.Access, r.Layer, r.Origin, r.Mount = Write, User, "workspace", true
+	r.Access, r.Layer, r.Origin, r.Mount = b.rootAccess(), User, "workspace", true
 	b.s.Workspace = r
 	b.roots, b.given = append(b.roots, r), append(b.given, r.Path)
 	return nil
@@ -145,6 +145,15 @@ func (b *binder) stillHere(ws Rule) error {
 		return fault.Wrap(fault.PathInvalid, "open workspace", ws.Path, ErrChanged).WithHint("the current directory was moved, and another stands in its place")
 	}
 	return nil
+}
+
+// rootAccess is what a writable root gets: on Windows the sub-mode read-only makes
+// nothing writable, the workspace included (WIN-05).
+func (b *binder) rootAccess() Access {
+	if b.h.GOOS == "windows" && b.eff.Policy.WindowsMode == policy.ReadOnly && b.s.Isolated() {
+		return Read
+	}
+	return Write
 }
 
 // foreignOwner refuses to start as root on somebody else's workspace: without
@@ -254,8 +263,8 @@ func (b *binder) writable() error {
 			r.Access = Read
 			b.s.notice("strict:first-root", "strict makes only the workspace writable; "+r.Given+" is read-only")
 		} else {
-			r.Access = Write
-			r.Create = r.Kind == Missing
+			r.Access = b.rootAccess()
+			r.Create = r.Kind == Missing && r.Access == Write
 			b.roots = append(b.roots, r)
 		}
 		if r.Kind == Missing && !r.Create {

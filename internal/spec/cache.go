@@ -60,3 +60,43 @@ func StateRoot(h host.Host) string {
 	}
 	return ""
 }
+
+// StoreVariable names another file for the user's policy, such as the desktop client's
+// own database.
+const StoreVariable = "QSANDBOX_STORE"
+
+// StoreFile is the database with the user's policy: what StoreVariable says, else
+// policy.db where the system keeps the data of programs, below the home directory of the
+// launcher's own account. "" where there is no such place.
+func StoreFile(h host.Host) string {
+	if v := h.Getenv(StoreVariable); v != "" {
+		if abs, err := filepath.Abs(v); err == nil {
+			return abs
+		}
+	}
+	if dir := StoreRoot(h); dir != "" {
+		return filepath.Join(dir, "policy.db")
+	}
+	return ""
+}
+
+// StoreRoot is the directory of the database that is ours alone.
+func StoreRoot(h host.Host) string {
+	home := h.User.Home
+	switch {
+	case h.GOOS == "windows":
+		if v := h.Getenv("LOCALAPPDATA"); filepath.IsAbs(v) {
+			return filepath.Join(v, "qsandbox")
+		}
+		return ""
+	case h.GOOS == "darwin" && filepath.IsAbs(home):
+		return filepath.Join(home, "Library", "Application Support", "qsandbox")
+	}
+	if v := h.Getenv("XDG_DATA_HOME"); filepath.IsAbs(v) {
+		return filepath.Join(v, "qsandbox")
+	}
+	if filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "share", "qsandbox")
+	}
+	return ""
+}

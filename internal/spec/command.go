@@ -36,7 +36,7 @@ func (b *binder) lookup(name string) (string, error) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(b.s.Cwd, p)
 		}
-		switch b.executable(p) {
+		switch p, a := b.spelled(p); a {
 		case yes:
 			return p, nil
 		case no:
@@ -49,7 +49,7 @@ func (b *binder) lookup(name string) (string, error) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(b.s.Cwd, dir)
 		}
-		switch p := filepath.Join(dir, name); b.executable(p) {
+		switch p, a := b.spelled(filepath.Join(dir, name)); a {
 		case yes:
 			return p, nil
 		case no:
@@ -62,9 +62,31 @@ func (b *binder) lookup(name string) (string, error) {
 	return "", fault.New(fault.CommandNotFound, "execute", name, "not found in the PATH of the sandbox")
 }
 
+// spelled asks for a path and, on Windows, for the path with each ending of PATHEXT.
+func (b *binder) spelled(p string) (string, answer) {
+	best := b.executable(p)
+	if b.h.GOOS != "windows" || best == yes {
+		return p, best
+	}
+	list := b.lookupEnv("PATHEXT")
+	if list == "" {
+		list = ".COM;.EXE;.BAT;.CMD"
+	}
+	for _, ext := range strings.Split(list, ";") {
+		if a := b.executable(p + strings.ToLower(ext)); a == yes {
+			return p + strings.ToLower(ext), yes
+		} else if a == no {
+			best = no
+		}
+	}
+	return p, best
+}
+
+// lookupEnv gives a variable of the command; on Windows letter case does not count.
 func (b *binder) lookupEnv(key string) string {
 	for _, kv := range b.s.Env {
-		if v, ok := strings.CutPrefix(kv, key+"="); ok {
+		k, v, _ := strings.Cut(kv, "=")
+		if k == key || b.h.GOOS == "windows" && strings.EqualFold(k, key) {
 			return v
 		}
 	}
@@ -91,7 +113,7 @@ func (b *binder) executable(p string) answer {
 	if err != nil {
 		return missing
 	}
-	if v := Decide(b.s, Query{Op: OpExec, Path: real}); !v.Allowed {
+	if v := Decide(b.s, Query{Op: OpRead, Path: real}); !v.Allowed && b.h.GOOS != "windows" { // there nothing keeps it from being started (FS-03)
 		if v.Absent {
 			return missing
 		}

@@ -45,19 +45,24 @@ func Decide(s *Spec, q Query) Verdict {
 		return Verdict{Allowed: true, Rule: "mode permissive", Origin: "mode", Why: "permissive isolates nothing"}
 	}
 	r, ok := nearest(s, q.Path)
-	if p, hit := matchPattern(s, q.Path); hit && (!ok || p.Access < r.Access && !(r.Layer == User && r.Path == q.Path)) {
+	limited := q.Op == OpExec && s.GOOS == "darwin" // what may be read may not all be executed (MAC-01)
+	if p, hit := matchPattern(s, q.Path); hit && !(limited && p.Access == Read) && (!ok || p.Access < r.Access && !(r.Layer == User && r.Path == q.Path)) {
 		return byAccess(q.Op, Rule{Access: p.Access, Path: p.Glob, Origin: p.Origin}, q.Path)
+	}
+	if limited && (!ok || r.Access == Read) {
+		v, _ := s.mayExec(q.Path)
+		return v
 	}
 	if ok {
 		return byAccess(q.Op, r, q.Path)
 	}
-	if s.Policy.Mode == policy.Strict {
+	if s.bare() {
 		return Verdict{Absent: true, Rule: "mode strict", Origin: "mode", Why: "strict shows only the system directories and the workspace"}
 	}
 	if q.Op == OpWrite {
-		return Verdict{Rule: "/ is read-only", Origin: "mode compat", Why: "only writable paths may be written"}
+		return Verdict{Rule: "/ is read-only", Origin: "mode " + s.Policy.Mode.String(), Why: "only writable paths may be written"}
 	}
-	return Verdict{Allowed: true, Rule: "/ is readable", Origin: "mode compat", Why: "compat shows the whole file system read-only"}
+	return Verdict{Allowed: true, Rule: "/ is readable", Origin: "mode " + s.Policy.Mode.String(), Why: s.Policy.Mode.String() + " shows the whole file system read-only"}
 }
 
 // nearest is the most specific rule at or above a path; strict's system

@@ -90,17 +90,6 @@ func (b *binder) anchor(e string) []string {
 	return out
 }
 
-// addGlob expands one pattern of our own lists.
-func (b *binder) addGlob(pattern string, a Access, l Layer, origin string) {
-	base, _ := policy.SplitBase(pattern)
-	if !b.h.Exists(base) {
-		return
-	}
-	if g, err := newGlob(pattern, a, l, origin); err == nil {
-		_ = b.walk(base, []*glob{g})
-	}
-}
-
 // walk goes through one tree for several patterns. Links are not followed, and a
 // hidden directory is not entered: nothing below it can be seen.
 func (b *binder) walk(base string, globs []*glob) error {

@@ -2,12 +2,17 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
+
+// RecordsOrigin is the origin of the rule that hides the launcher's records.
+const RecordsOrigin = "records of the launcher"
 
 // credentials hides the default list of secrets (FS-03). An entry that is not
 // there stays as a rule only where somebody asks for explanations.
@@ -18,8 +23,9 @@ func (b *binder) credentials() error {
 	there := newFolders()
 	if dir := StateRoot(b.h); dir != "" && b.h.Exists(dir) {
 		// SECURITY: the command must not touch the records that undo what it plants.
-		b.addDeny(dir, "records of the launcher")
+		b.addDeny(dir, RecordsOrigin)
 	}
+	b.store()
 	for _, home := range b.homes {
 		there.list(b.h, home)
 	}
@@ -35,7 +41,55 @@ func (b *binder) credentials() error {
 		}
 		b.credential(there, "", c.Path[1:], c)
 	}
+	for _, base := range slices.Sorted(maps.Keys(there.globs)) {
+		if err := b.walk(base, there.globs[base]); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// StoreEndings are the files next to a database that belong to it: SQLite's own
+// (sqlite.org/tempfiles.html), and the snapshot of the policy.
+var StoreEndings = []string{"", "-wal", "-shm", "-journal", ".snapshot"}
+
+// store hides the user's policy.
+//
+// SECURITY: what a command writes there would be the policy of every later run. So the
+// directory is also made when it is missing and the command could make it.
+func (b *binder) store() {
+	dir, file := StoreRoot(b.h), StoreFile(b.h)
+	switch {
+	case dir == "":
+	case b.h.Exists(dir):
+		b.addDeny(dir, storeOrigin)
+	default:
+		r, err := b.locate("store", dir)
+		if err == nil && !b.s.User.Switch && b.inRoots(r.Path) {
+			r.Access, r.Origin, r.Mount, r.Create = Deny, storeOrigin, true, true
+			b.add(r)
+		}
+	}
+	if file == "" || Within(dir, file) {
+		return
+	}
+	for _, end := range StoreEndings {
+		if b.h.Exists(file + end) {
+			b.addDeny(file+end, storeOrigin)
+		}
+	}
+}
+
+const storeOrigin = "the user's stored policy"
+
+// inRoots tells whether a path lies in a writable root.
+func (b *binder) inRoots(path string) bool {
+	for _, r := range b.roots {
+		if Within(r.Path, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // credential hides one entry below base.
@@ -46,12 +100,11 @@ func (b *binder) credential(there folders, base, rest string, c policy.Credentia
 		}
 		return
 	}
-	p := base + "/" + rest
 	switch {
 	case c.Kind == "glob":
-		b.addGlob(p, Deny, BuiltIn, "credential "+c.Path)
+		there.pattern(b.h, base+"/"+rest, "credential "+c.Path)
 	case b.cmd.Ask || there.entry(b.h, base, rest):
-		b.addDeny(p, "credential "+c.Path)
+		b.addDeny(base+"/"+rest, "credential "+c.Path)
 	}
 }
 
@@ -60,9 +113,23 @@ func (b *binder) credential(there folders, base, rest string, c policy.Credentia
 type folders struct {
 	seen  map[[2]string]bool
 	names map[string]map[string]bool // of a home directory: what lies in it
+	globs map[string][]*glob         // by the directory in which they look: one walk for all of them
 }
 
-func newFolders() folders { return folders{map[[2]string]bool{}, map[string]map[string]bool{}} }
+func newFolders() folders {
+	return folders{map[[2]string]bool{}, map[string]map[string]bool{}, map[string][]*glob{}}
+}
+
+// pattern keeps a pattern for the walk.
+func (f folders) pattern(h host.Host, pattern, origin string) {
+	base, _ := policy.SplitBase(pattern)
+	if _, known := f.globs[base]; !known && !h.Exists(base) {
+		return
+	}
+	if g, err := newGlob(pattern, Deny, BuiltIn, origin); err == nil {
+		f.globs[base] = append(f.globs[base], g)
+	}
+}
 
 // list reads the names in a home directory once. Where that is not allowed every
 // entry is looked at by itself.
@@ -203,7 +270,7 @@ func (b *binder) canMake(r Rule) bool {
 // sockets hides the host's AF_UNIX sockets that are reachable by path, except
 // those that the policy lists (LNX-07).
 func (b *binder) sockets() error {
-	if b.h.GOOS != "linux" || !b.s.Isolated() {
+	if b.h.GOOS == "windows" || !b.s.Isolated() {
 		return nil
 	}
 	allowed := b.eff.Policy.Network.UnixSockets
@@ -222,6 +289,9 @@ func (b *binder) sockets() error {
 		}
 		r.Access, r.Layer, r.Origin, r.Mount = Read, User, b.origin("network.unixSockets", p, field), true
 		b.add(r)
+	}
+	if b.h.GOOS != "linux" {
+		return nil // macOS denies every socket that no rule allows
 	}
 	list, err := b.h.Sockets()
 	if err != nil {

@@ -118,6 +118,7 @@ type Spec struct {
 	Rules     []Rule        // one per path, general before special
 	Patterns  []Pattern     // for explain
 	System    []Rule        // strict: the read-only directories and links of the system
+	Execs     []Rule        // macOS: what may be executed beyond SystemExecs and writable paths (MAC-01)
 	Protected protect.Found // what runs later on the host, as it was at the start (FS-04)
 	Cache     string        // private cache on the host, "" when it lies in the private /tmp
 	Stdin     StdinMode
@@ -133,6 +134,10 @@ type Spec struct {
 func (s *Spec) notice(kind, text string) {
 	s.Notices = append(s.Notices, report.Notice{Kind: kind, Text: text})
 }
+
+// bare tells whether what no rule names is not there at all. On macOS there is one
+// file system for all, and strict can only take from it (MAC-01).
+func (s *Spec) bare() bool { return s.Policy.Mode == policy.Strict && s.GOOS != "darwin" }
 
 // Isolated tells whether the mode asks for isolation at all (LNX-05).
 func (s *Spec) Isolated() bool { return s.Policy.Mode != policy.Permissive }

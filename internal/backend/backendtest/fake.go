@@ -191,4 +191,14 @@ type entry struct {
 func (e entry) Name() string               { return e.name }
 func (e entry) IsDir() bool                { return e.mode.IsDir() }
 func (e entry) Type() fs.FileMode          { return e.mode.Type() }
-func (e entry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+func (e entry) Info() (fs.FileInfo, error) { return info(e), nil }
+
+// info is an entry as a FileInfo.
+type info entry
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return 0 }
+func (i info) Mode() fs.FileMode  { return i.mode }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool        { return i.mode.IsDir() }
+func (i info) Sys() any           { return nil }

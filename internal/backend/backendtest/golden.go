@@ -16,8 +16,11 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // Golden compiles every example spec with a backend and compares the plans with
 // testdata/NAME.golden. It runs on every system, as Compile is pure.
-func Golden(t *testing.T, b backend.Backend, sup backend.Support) {
-	for _, e := range Examples() {
+func Golden(t *testing.T, b backend.Backend, sup backend.Support) { GoldenOf(t, b, sup, Examples()) }
+
+// GoldenOf is Golden for specs of a backend's own.
+func GoldenOf(t *testing.T, b backend.Backend, sup backend.Support, list []Example) {
+	for _, e := range list {
 		t.Run(e.Name, func(t *testing.T) {
 			got := ""
 			p, err := b.Compile(e.Spec, sup)
@@ -95,7 +98,13 @@ func Render(p *plan.Plan) string {
 		line("outer", fmt.Sprintf("%s by-fd %v", p.Outer.Program, p.Outer.ByFD))
 		renderArgs(&b, p.Outer.Args)
 	}
-	line("seccomp", len(p.Seccomp) > 0)
+	if p.Profile != nil {
+		for l := range strings.Lines(p.Profile.Text) {
+			b.WriteString("  profile " + l)
+		}
+	} else {
+		line("seccomp", len(p.Seccomp) > 0)
+	}
 	if l := p.Landlock; l != nil {
 		line("landlock", fmt.Sprintf("abi %d attr %x scoped %#x", l.ABI, l.Attr, l.Scoped))
 		for _, r := range l.Rules {

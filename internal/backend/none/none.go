@@ -29,7 +29,9 @@ func (Backend) Probe(context.Context, host.Host) (backend.Support, error) {
 func (Backend) Compile(s *spec.Spec, _ backend.Support) (*plan.Plan, error) {
 	p := plan.Base(Name, s)
 	p.Isolation.Direct = true
-	p.LinuxLimits(s, false)
+	if s.GOOS == "linux" {
+		p.LinuxLimits(s, false)
+	}
 	p.LinuxRows(s)
 	return backend.Finish(p, s)
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// The test binary plays the helper and every command in it: role:NAME is its first
+// argument, since the helper passes no variable on.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		if name, ok := strings.CutPrefix(os.Args[1], "role:"); ok {
+			os.Exit(roles[name](os.Args[2:]))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+var roles map[string]func([]string) int
+
+func init() {
+	roles = map[string]func([]string) int{
+		"helper": func(a []string) int { return execute(a, streams{os.Stdin, os.Stdout, os.Stderr}) },
+		"exit":   func(a []string) int { n, _ := strconv.Atoi(a[0]); return n },
+		"say":    func(a []string) int { fmt.Print(a[0]); fmt.Fprint(os.Stderr, a[1]); return 0 },
+		"args":   func(a []string) int { json.NewEncoder(os.Stdout).Encode(a); return 0 },
+		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
+		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
+		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
+		"touch":  touch, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+	}
+}
+
+func touch(a []string) int {
+	if err := os.WriteFile(a[0], []byte("x"), 0o600); err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	return 0
+}
+
+func big(a []string) int {
+	n, _ := strconv.Atoi(a[0])
+	line := []byte(strings.Repeat("0123456789abcde\n", 4096))
+	for ; n > 0; n -= len(line) {
+		os.Stdout.Write(line[:min(n, len(line))])
+	}
+	return 0
+}
+
+func sleep(a []string) int {
+	d, _ := time.ParseDuration(a[0])
+	time.Sleep(d)
+	return 0
+}
+
+// parent starts a grandchild that sleeps and holds the streams, tells its number, and
+// ends or waits.
+func parent(a []string) int {
+	c := exec.Command(os.Args[0], "role:sleep", "60s")
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Start(); err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	fmt.Printf("%d\n", c.Process.Pid)
+	if a[0] == "wait" {
+		c.Wait()
+	}
+	return 0
+}
+
+// handle tells whether a handle number of somebody else means something here.
+func handle(a []string) int {
+	n, _ := strconv.ParseUint(a[0], 10, 64)
+	if err := windows.SetEvent(windows.Handle(n)); err != nil {
+		fmt.Print("not mine")
+		return 0
+	}
+	fmt.Print("open")
+	return 0
+}
+
+// pipe talks to a child through pipes, as build tools do (WN-04, WN-05).
+func pipe([]string) int {
+	c := exec.Command(os.Args[0], "role:cat")
+	c.Stdin = strings.NewReader("through a pipe")
+	out, err := c.Output()
+	if err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	os.Stdout.Write(out)
+	return 0
+}

@@ -1,0 +1,10 @@
+package mcpserver
+
+import "os"
+
+func shells() [][]string {
+	return windowsShells(os.Getenv, func(p string) bool {
+		st, err := os.Stat(p)
+		return err == nil && st.Mode().IsRegular()
+	})
+}

@@ -1,0 +1,102 @@
+package winsandbox
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/internal/winacl"
+)
+
+// Bounds of the audit (WIN-07).
+const (
+	auditEntries = 200
+	auditTime    = time.Second
+)
+
+// Entry is a child of the directory that is looked at.
+type Entry struct {
+	Name string
+	Dir  bool
+	Link bool // any reparse point
+}
+
+// Disk is what the audit needs of a file system.
+type Disk interface {
+	Children(dir string) ([]Entry, error)
+	Security(path string) (*winacl.Descriptor, error)
+	Since() time.Duration // since the audit began
+}
+
+// Findings are what an audit saw.
+type Findings struct {
+	Seen     int      // directories whose list was read
+	Total    int      // directories there are
+	Stopped  string   // what made it stop, "" when it saw all
+	Flagged  []string // anybody may write there
+	Unread   []string // their list could not be read
+	Excepted int      // flagged, but inside a writable root
+}
+
+// Audit looks for directories that anybody may write, directly below dir. Links are not
+// followed. Those inside a writable root are counted and left as they are: to deny
+// there would take the workspace itself away.
+func Audit(d Disk, dir string, roots []string) (Findings, error) {
+	var f Findings
+	list, err := d.Children(dir)
+	if err != nil {
+		return f, err
+	}
+	for _, e := range list {
+		if !e.Dir || e.Link {
+			continue
+		}
+		f.Total++
+		switch {
+		case f.Stopped != "":
+			continue
+		case f.Seen+len(f.Unread) >= auditEntries:
+			f.Stopped = fmt.Sprintf("%d directories", auditEntries)
+			continue
+		case d.Since() >= auditTime:
+			f.Stopped = auditTime.String()
+			continue
+		}
+		f.look(d, dir+`\`+e.Name, roots)
+	}
+	return f, nil
+}
+
+func (f *Findings) look(d Disk, p string, roots []string) {
+	sd, err := d.Security(p)
+	if err != nil {
+		f.Unread = append(f.Unread, p)
+		return
+	}
+	f.Seen++
+	if !winacl.EveryoneMayWrite(sd, winacl.File) {
+		return
+	}
+	for _, r := range roots {
+		if Within(r, p) {
+			f.Excepted++
+			return
+		}
+	}
+	f.Flagged = append(f.Flagged, p)
+}
+
+// Line is what the log says of it.
+func (f Findings) Line() string {
+	s := fmt.Sprintf("audit: %d of %d directories looked at, %d that anybody may write, %d of them in a writable root",
+		f.Seen, f.Total, len(f.Flagged)+f.Excepted, f.Excepted)
+	if f.Stopped != "" {
+		s += "; stopped at " + f.Stopped
+	}
+	if len(f.Unread) > 0 {
+		s += fmt.Sprintf("; %d could not be read", len(f.Unread))
+	}
+	return s
+}
+
+// Complete tells whether everything was seen: what --audit=enforce wants.
+func (f Findings) Complete() bool { return f.Stopped == "" && len(f.Unread) == 0 }

@@ -1,0 +1,72 @@
+package qsandbox_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/qiming-sandbox/qsandbox"
+	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/policy"
+)
+
+// TestDegradationIsTold: a declared fallback runs the command, with the event once per
+// resolution; with the sandbox back there is sandbox:recovered, once; and strict, manual
+// and, in a session that was sandboxed, startup-only are errors (POL-05, POL-06).
+func TestDegradationIsTold(t *testing.T) {
+	workspace, state := place(t)
+	absent := policy.MacosSeatbelt // a firm no on this system
+	run := func(m *qsandbox.Memory, b *policy.Backend, f policy.AutoFallback, mode policy.Mode) (names []string, err error) {
+		req := qsandbox.Request{Command: []string{"true"}, Memory: m,
+			Layers: layer(workspace, func(l *policy.Layer) { l.Backend, l.AutoFallback, l.Mode = b, &f, &mode })}
+		req.Events = func(e qsandbox.Event) { names = append(names, string(e.Name)) }
+		rep, err := qsandbox.Run(context.Background(), req)
+		if err == nil && rep.Degraded != (b != nil) {
+			t.Errorf("degraded %v", rep.Degraded)
+		}
+		return names, err
+	}
+	count := func(names []string, name string) int {
+		return len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n != name }))
+	}
+	if _, err := run(nil, nil, policy.Manual, policy.Compat); err != nil {
+		needSandbox(t, err)
+		t.Fatal(err)
+	}
+	for _, f := range []policy.AutoFallback{policy.StartupOnly, policy.Session} {
+		m := &qsandbox.Memory{}
+		for range 2 { // each run of a session is a resolution
+			names, err := run(m, &absent, f, policy.Compat)
+			if err != nil || count(names, "sandbox:unavailable") != 1 || count(names, "sandbox:recovered") != 0 {
+				t.Fatalf("%v: %v %v", f, names, err)
+			}
+		}
+		names, err := run(m, nil, f, policy.Compat)
+		if err != nil || count(names, "sandbox:recovered") != 1 || count(names, "sandbox:unavailable") != 0 {
+			t.Fatalf("%v, sandbox back: %v %v", f, names, err)
+		}
+		if names, _ = run(m, nil, f, policy.Compat); count(names, "sandbox:recovered") != 0 {
+			t.Errorf("%v: recovered twice", f)
+		}
+		// Now the session has run sandboxed.
+		names, err = run(m, &absent, f, policy.Compat)
+		if lost := errors.Is(err, fault.ErrSandboxUnavailable); lost != (f == policy.StartupOnly) || lost == (count(names, "sandbox:unavailable") == 1) {
+			t.Errorf("%v, sandbox lost: %v %v", f, names, err)
+		}
+		if _, err := run(m, &absent, f, policy.Strict); !errors.Is(err, fault.ErrSandboxUnavailable) {
+			t.Errorf("%v strict: %v", f, err)
+		}
+	}
+	if _, err := run(nil, &absent, policy.Manual, policy.Compat); !errors.Is(err, fault.ErrSandboxUnavailable) {
+		t.Errorf("manual: %v", err)
+	}
+	// Across processes, too: the last session above ended degraded.
+	if names, err := run(nil, nil, policy.Manual, policy.Compat); err != nil || count(names, "sandbox:recovered") != 1 {
+		t.Errorf("%v %v", names, err)
+	}
+	if _, text := audited(t, state); strings.Count(text, "sandbox:unavailable") != 5 || strings.Count(text, "sandbox:recovered") != 3 {
+		t.Errorf("%s", text)
+	}
+}
