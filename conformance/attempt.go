@@ -25,12 +25,13 @@ type trier struct {
 	box      sandbox
 	who      Identity
 	soak     time.Duration
+	inCell   bool // this process is in a cell of its own for the one case it has
 	mu       sync.Mutex
-	controls map[string]func() control
+	controls map[string]func() shownBare
 }
 
-// control is what a case showed without the sandbox.
-type control struct {
+// shownBare is what a case showed without the sandbox.
+type shownBare struct {
 	status results.Status // "" when it worked, or was not needed
 	notes  string
 	steps  []results.Step
@@ -47,11 +48,16 @@ func (t *trier) try(ctx context.Context, c *Case, backend, mode string) (run res
 	if c.Driver != "" {
 		return t.drive(ctx, c, backend, mode, run)
 	}
-	k := t.control(ctx, c)
-	run.Steps = append(run.Steps, k.steps...)
-	if k.status != "" {
-		run.Status, run.Notes = k.status, k.notes
-		return run
+	if !t.inCell {
+		k := t.control(ctx, c)
+		run.Steps = append(run.Steps, k.steps...)
+		if k.status != "" {
+			run.Status, run.Notes = k.status, k.notes
+			return run
+		}
+		if _, foreign := t.box.(wrapper); foreign {
+			return t.elsewhere(ctx, c, run)
+		}
 	}
 	p, err := t.g.place(c)
 	defer p.remove()
@@ -74,53 +80,75 @@ func skipped(run results.Run, why string) results.Run {
 }
 
 // control gives what a case shows without the sandbox; it is tried once.
-func (t *trier) control(ctx context.Context, c *Case) control {
+func (t *trier) control(ctx context.Context, c *Case) shownBare {
 	t.mu.Lock()
 	ask := t.controls[c.ID]
 	if ask == nil {
-		ask = sync.OnceValue(func() control { return t.makeControl(ctx, c) })
+		ask = sync.OnceValue(func() shownBare { return t.makeControl(ctx, c) })
 		t.controls[c.ID] = ask
 	}
 	t.mu.Unlock()
 	return ask()
 }
 
-func (t *trier) makeControl(ctx context.Context, c *Case) control {
+func (t *trier) makeControl(ctx context.Context, c *Case) shownBare {
 	for _, n := range c.Needs {
 		if _, err := exec.LookPath(n); err != nil {
-			return control{status: results.Skip, notes: n + " is not installed"}
+			return shownBare{status: results.Skip, notes: n + " is not installed"}
 		}
 	}
 	run := results.Run{}
 	p, err := t.g.place(c)
 	defer p.remove()
 	if err != nil {
-		return control{status: results.Invalid, notes: "the place could not be made: " + err.Error()}
+		return shownBare{status: results.Invalid, notes: "the place could not be made: " + err.Error()}
 	}
 	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
 	if c.Requires != "" && !a.step("requires", c.Requires) {
-		return control{status: results.Skip, notes: lastLine(run.Steps[len(run.Steps)-1].Output, "what the case requires is not there"), steps: run.Steps}
+		return shownBare{status: results.Skip, notes: lastLine(run.Steps[len(run.Steps)-1].Output, "what the case requires is not there"), steps: run.Steps}
 	}
 	if c.Want != Denied {
-		return control{}
+		return shownBare{}
 	}
+	k := t.shown(ctx, c)
+	k.steps = append(run.Steps, k.steps...)
+	for i := range k.steps {
+		k.steps[i].Name = strings.Replace("control: "+k.steps[i].Name, "control: control", "control", 1)
+	}
+	return k
+}
+
+// bare makes the attempt without a sandbox. It is called in a cell only.
+func (t *trier) bare(ctx context.Context, c *Case) (run results.Run) {
+	run.Steps = []results.Step{}
+	invalid := func(notes string) results.Run {
+		run.Status, run.Notes = results.Invalid, notes
+		return run
+	}
+	p, err := t.g.place(c)
+	defer p.remove()
+	if err != nil {
+		return invalid("the place could not be made: " + err.Error())
+	}
+	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
 	if c.Setup != "" && !a.step("setup", "set -e\n"+c.Setup) {
-		return control{status: results.Invalid, notes: "the set-up failed", steps: run.Steps}
+		return invalid("the set-up failed")
 	}
-	script := c.Control
-	if script == "" {
-		script = c.Command
-	}
-	if !a.control(script) {
-		return control{status: results.Invalid, notes: "without the sandbox the attempt does not work: it shows nothing", steps: run.Steps}
+	if !a.control(c.bareScript()) {
+		return invalid("without the sandbox the attempt does not work: it shows nothing")
 	}
 	if c.Effect != "" && !a.step("effect", c.Effect) {
-		return control{status: results.Invalid, notes: "without the sandbox the attempt has no effect that can be seen", steps: run.Steps}
+		return invalid("without the sandbox the attempt has no effect that can be seen")
 	}
-	for i := range run.Steps {
-		run.Steps[i].Name = strings.Replace("control: "+run.Steps[i].Name, "control: control", "control", 1)
+	return run
+}
+
+// bareScript is what is tried without the sandbox.
+func (c *Case) bareScript() string {
+	if c.Control != "" {
+		return c.Control
 	}
-	return control{steps: run.Steps}
+	return c.Command
 }
 
 func lastLine(s, none string) string {

@@ -241,7 +241,7 @@ func (v *verifying) here(ctx context.Context, who Identity) error {
 	if box == nil {
 		box = boxOf(v.words)
 	}
-	t := &trier{g: g, box: box, who: who, controls: map[string]func() control{}, soak: v.o.Soak}
+	t := &trier{g: g, box: box, who: who, controls: map[string]func() shownBare{}, soak: v.o.Soak}
 	tasks := v.tasks(who)
 	work(v.o.Jobs, len(tasks), func(i int) {
 		if ctx.Err() == nil {

@@ -32,6 +32,7 @@ type order struct {
 	Soak              time.Duration
 	Cases             []*Case
 	Tasks             []task
+	What              errand
 }
 
 type task struct {
@@ -68,7 +69,7 @@ func (v *verifying) byWorker(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, v.program, WorkerArgs...)
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(data)
-	cmd.Env = []string{"PATH=" + cmp.Or(os.Getenv("PATH"), "/usr/bin:/bin"), "HOME=" + dir, "USER=" + u.Name, "SHELL=/bin/sh", "LANG=C.UTF-8", workerEnv + "=1"}
+	cmd.Env = []string{"PATH=" + cmp.Or(os.Getenv("PATH"), "/usr/bin:/bin"), "HOME=" + dir, "USER=" + u.Name, "SHELL=/bin/sh", "LANG=C.UTF-8", WorkerEnv + "=1"}
 	as(cmd, u.UID, u.GID)
 	var msg bounded
 	cmd.Stderr = &msg
@@ -90,8 +91,8 @@ func (v *verifying) byWorker(ctx context.Context) error {
 	return nil
 }
 
-// workerEnv lets a test binary know what it is.
-const workerEnv = "QSANDBOX_VERIFY_WORKER"
+// WorkerEnv is set for a worker, which lets a test binary know what it is.
+const WorkerEnv = "QSANDBOX_VERIFY_WORKER"
 
 func (v *verifying) order(dir string, tasks []*item) order {
 	o := order{Dir: dir, Bin: v.bin, Program: v.program, Words: v.words, Jobs: v.o.Jobs, Soak: v.o.Soak}
@@ -136,7 +137,10 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer g.close()
-	t := &trier{g: g, box: boxOf(o.Words), who: AsUser, controls: map[string]func() control{}, soak: o.Soak}
+	t := &trier{g: g, box: boxOf(o.Words), who: AsUser, controls: map[string]func() shownBare{}, soak: o.Soak}
+	if o.What != onHost {
+		return t.inside(ctx, o, out)
+	}
 	lines := make(chan done)
 	go func() {
 		defer close(lines)

@@ -13,6 +13,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/qiming-sandbox/qsandbox/conformance/cell"
 )
 
 // Exit codes of the probe.
@@ -36,6 +38,9 @@ func Main(args []string, out, msg io.Writer) int {
 	list := attempts()
 	if len(args) > 0 && args[0] == "terminal" && len(args) > 1 {
 		return terminal(args[1:], out, msg)
+	}
+	if len(args) > 0 && args[0] == cell.Name {
+		return cell.Main(args[1:], msg)
 	}
 	if len(args) == 0 || args[0] == "list" {
 		for _, a := range list {
