@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 build: $(BIN)
 
 $(BIN): $(SOURCES) go.mod go.sum
-	$(GO) build -trimpath -ldflags=-s -o $@ ./cmd/qsandbox
+	$(GO) build -trimpath -ldflags=-s -o $(dir $@) ./cmd/qsandbox ./cmd/qsandbox-store
 
 # Passes the tests: installs what they need (when it may), checks the code for
 # every system, runs everything.

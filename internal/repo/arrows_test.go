@@ -84,7 +84,6 @@ var added = map[string]string{
 	"internal/backend/seatbelt -> report":              adrSeatbelt,
 	"internal/backend/seatbelt -> internal/spec":       adrSeatbelt,
 	"internal/backend/seatbelt -> internal/protect":    adrSeatbelt,
-	"internal/launch -> internal/keeper":               adrKeeper,
 	"internal/helpercmd -> fault":                      adrWindows,
 	"internal/helpercmd -> policy":                     adrWindows,
 	"internal/helpercmd -> report":                     adrWindows,
@@ -110,13 +109,24 @@ var added = map[string]string{
 	"cmd/qiming-sandbox-helper -> internal/winsandbox": adrWindows,
 	"cmd/qiming-sandbox-helper -> internal/winacl":     adrWindows,
 	"cmd/qiming-sandbox-helper -> internal/host":       adrWindows,
+
+	"internal/snapshot -> policy":          adrStore,
+	"internal/snapshot -> fault":           adrStore,
+	"internal/snapshot -> internal/host":   adrStore,
+	"internal/store -> internal/snapshot":  adrStore,
+	"internal/store -> policy":             adrStore,
+	"internal/store -> fault":              adrStore,
+	"internal/store -> internal/host":      adrStore,
+	"cmd/qsandbox-store -> internal/store": adrStore,
+	". -> internal/snapshot":               adrSnapshot,
 }
 
 const (
+	adrStore    = "docs/adr/0014-sqlite.md"
+	adrSnapshot = "docs/adr/0015-snapshot.md"
 	adrWindows  = "docs/adr/0026-windows-packages.md"
 	adrArrows   = "docs/adr/0011-arrows.md"
 	adrSeatbelt = "docs/adr/0024-seatbelt.md"
-	adrKeeper   = "docs/adr/0025-keeper.md"
 	adrMCP      = "docs/adr/0017-mcp-core.md"
 )
 
@@ -136,8 +146,9 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox cmd/qsandbox"},
-	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
+		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox internal/store cmd/qsandbox"},
+	"modernc.org/sqlite": {"docs/adr/0014-sqlite.md", "internal/store"},
+	"golang.org/x/term":  {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 
 // testLibraries are for tests alone.
