@@ -58,6 +58,7 @@ type Case struct {
 	Needs     []string   // programs
 	With      []string   // fixtures of the host: socket, abstract, tcp, process, descriptor
 	Assumes   string     // what must hold for the case to mean anything, for people
+	Shown     string     // "requires": that section makes the very attempt outside; it only looks
 	Skip      string     // why no machine can run it yet
 	Limits    []Limit    // known limits, each with its reason
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/qiming-sandbox/qsandbox/conformance/cell"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
@@ -84,6 +85,9 @@ func TestNoCaseHarmsTheMachine(t *testing.T) {
 	}
 	for _, c := range all {
 		for _, script := range []string{c.Command, c.Twin, c.Control, c.Setup, c.Effect, c.After, c.Requires} {
+			if cell.Harmless(script) {
+				continue
+			}
 			for _, h := range harmful {
 				if m := regexp.MustCompile(h).FindString(script); m != "" && !strings.Contains(script, guarded) {
 					t.Errorf("%s: %q would change the machine", c.ID, m)

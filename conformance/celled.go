@@ -54,7 +54,8 @@ func (t *trier) shown(ctx context.Context, c *Case) shownBare {
 	s := cell.Spec{Users: cell.Own, Decoys: true}
 	if effectiveUID() == 0 {
 		s.Users = cell.Mapped
-		if cell.Harmless(c.bareScript()) && (c.Effect == "" || cell.Harmless(c.Effect)) && c.Setup == "" {
+		harmless := func(script string) bool { return script == "" || cell.Harmless(script) }
+		if harmless(c.bareScript()) && harmless(c.Effect) && harmless(c.Setup) {
 			s.Users = cell.Real
 		}
 	}

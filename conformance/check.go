@@ -37,6 +37,8 @@ func (p *parsing) check() error {
 		return p.fail("twin", "the section is missing: a sandbox in which nothing works denies everything")
 	case c.Network != "" && c.Network != "off" && c.Network != "on":
 		return p.fail("network", "%q is neither off nor on", c.Network)
+	case c.Shown != "" && (c.Shown != "requires" || c.Requires == "" || c.Want != Denied):
+		return p.fail("shown", "the only value is requires, for a deny case with that section")
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):
 		return p.fail("driver", "%q is none of %s", c.Driver, strings.Join(knownDrivers, ", "))
 	}

@@ -6,7 +6,7 @@ import "regexp"
 // case's own places. A probe does nothing when it succeeds; see package probe.
 var harmless = func() *regexp.Regexp {
 	word := `(?: (?:[a-z0-9]+|\$\$|"\$(?:WS|OUT|T|HOSTPID)(?:/[a-z0-9]+(?:\.[a-z0-9]+)*)*"))*`
-	one := `(?:"\$PROBE" probe [a-z0-9_-]+` + word + `|touch [a-z0-9]+|\[ -[a-z] "\$(?:WS|OUT)/[a-z0-9]+" \]|echo -?[0-9]+ > /proc/self/oom_score_adj)`
+	one := `(?:"\$PROBE" probe [a-z0-9_-]+` + word + `|touch [a-z0-9]+|head -c1 "\$WS/[a-z0-9]+" > /dev/null|\[ -[a-z] "\$(?:WS|OUT)/[a-z0-9]+" \]|echo -?[0-9]+ > /proc/self/oom_score_adj)`
 	return regexp.MustCompile(`^` + one + `(?:(?: \|\| | && |\n)` + one + `)*\n?$`)
 }()
 

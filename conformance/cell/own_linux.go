@@ -98,6 +98,9 @@ func (b *builder) decoys() {
 		}
 	}
 	b.check(mkdir(root+"/run/decoys", 0o755))
+	for _, name := range []string{"shadow", "gshadow"} {
+		b.file(root+"/etc/"+name, []byte("root:decoy\n"), 0o640)
+	}
 	for _, path := range append(slices.Clone(settings), irq...) {
 		if _, err := os.Lstat(root + path); err != nil {
 			continue
