@@ -59,6 +59,7 @@ type Case struct {
 	With      []string   // fixtures of the host: socket, abstract, tcp, process, descriptor
 	Assumes   string     // what must hold for the case to mean anything, for people
 	Shown     string     // "requires": that section makes the very attempt outside; it only looks
+	Judges    string     // "qsandbox": it is about things of which a cell, where others are tried, has its own
 	Skip      string     // why no machine can run it yet
 	Limits    []Limit    // known limits, each with its reason
 

@@ -39,6 +39,8 @@ func (p *parsing) check() error {
 		return p.fail("network", "%q is neither off nor on", c.Network)
 	case c.Shown != "" && (c.Shown != "requires" || c.Requires == "" || c.Want != Denied):
 		return p.fail("shown", "the only value is requires, for a deny case with that section")
+	case c.Judges != "" && c.Judges != "qsandbox":
+		return p.fail("judges", "the only value is qsandbox")
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):
 		return p.fail("driver", "%q is none of %s", c.Driver, strings.Join(knownDrivers, ", "))
 	}

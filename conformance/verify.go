@@ -188,7 +188,7 @@ func (v *verifying) plan() {
 			}
 		}
 		for _, b := range v.backends(c, goos) {
-			for _, m := range c.modes() {
+			for _, m := range v.modes(c) {
 				if len(v.o.Backends) > 0 && !slices.Contains(v.o.Backends, b) || len(v.o.Modes) > 0 && !slices.Contains(v.o.Modes, m) {
 					continue
 				}
@@ -205,8 +205,16 @@ func (v *verifying) plan() {
 	}
 }
 
-// backends: a command template is one backend, and knows no modes; its records are
-// those of compat, which is what a template usually comes to.
+// modes: a command template knows none; its records are those of compat, which is
+// what a template usually comes to.
+func (v *verifying) modes(c *Case) []string {
+	if v.words != nil {
+		return []string{"compat"}
+	}
+	return c.modes()
+}
+
+// backends: a command template is one backend.
 func (v *verifying) backends(c *Case, goos string) []string {
 	if v.words != nil {
 		return []string{"command"}

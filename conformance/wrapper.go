@@ -108,6 +108,8 @@ func (wrapper) cannot(c *Case) string {
 		return "the template has the network off"
 	case c.Want == Refused || c.Event != "" || c.Backend != "" || c.Driver != "" || c.Cwd != "":
 		return "about qsandbox itself"
+	case c.Judges != "" || c.Shown != "":
+		return "others are tried in a cell, which has its own of what this is about"
 	}
 	return ""
 }

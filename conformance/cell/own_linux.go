@@ -60,6 +60,7 @@ func (b *builder) devices() {
 	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {
 		b.check(os.Symlink(to, dev+"/"+name))
 	}
+	b.file(dev+"/decoy", nil, 0o600) // a name that no sandbox of its own has
 	b.check(mkdir(dev+"/shm", 0o1777))
 	b.check(mkdir(dev+"/pts", 0o755))
 	b.check(unix.Mount("devpts", dev+"/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
