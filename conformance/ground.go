@@ -1,11 +1,10 @@
 package conformance
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -39,9 +38,7 @@ var planted = []string{"HOST_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AW
 
 // newGround prepares a directory that is there. bin holds the program.
 func newGround(dir, bin, probe string) (*ground, error) {
-	var b [8]byte
-	_, _ = rand.Read(b[:])
-	g := &ground{dir: dir, home: filepath.Join(dir, "home"), bin: bin, probe: probe, s1: "DECOY" + hex.EncodeToString(b[:4]), s2: hex.EncodeToString(b[4:])}
+	g := &ground{dir: dir, home: filepath.Join(dir, "home"), bin: bin, probe: probe, s1: fmt.Sprintf("DECOY%08x", rand.Uint32()), s2: fmt.Sprintf("%08x", rand.Uint32())}
 	files := map[string]string{
 		"notes.txt": "ordinary\n", ".bashrc": "# decoy\n", ".profile": "# decoy\n", ".gitconfig": "[user]\n\tname = decoy\n\temail = decoy@example.invalid\n",
 		".ssh/id_ed25519": g.secret() + "\n", ".ssh/authorized_keys": "# decoy\n", ".aws/credentials": g.secret() + "\n", ".netrc": g.secret() + "\n",
