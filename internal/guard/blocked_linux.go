@@ -56,10 +56,9 @@ func (b *blocked) open() {
 		fd, e = openat(unix.AT_FDCWD, selfFD(b.object), again(&b.opening), 0)
 	}
 	if e == 0 {
-		if e = deliver(b.g.listener, b.id, fd, b.opening.flags&unix.O_CLOEXEC != 0); e == unix.ENOENT {
+		if e = deliver(b.g.listener, nil, b.id, fd, b.opening.flags); e == unix.ENOENT {
 			e = 0
 		}
-		unix.Close(fd)
 	}
 	if e != 0 {
 		answer(b.g.listener, make([]uint64, (b.g.respSize+7)/8), b.id, e)

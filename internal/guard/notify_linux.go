@@ -76,22 +76,36 @@ func valid(listener int, id uint64) bool {
 // answer lets the caller go on with an error, or with 0. A caller that is gone is
 // no matter: what was done cannot be undone.
 func answer(listener int, buf []uint64, id uint64, e unix.Errno) {
+	reply(listener, buf, id, 0, e)
+}
+
+func reply(listener int, buf []uint64, id uint64, value int64, e unix.Errno) {
 	clear(buf)
 	r := (*response)(unsafe.Pointer(&buf[0]))
-	r.ID, r.Error = id, -int32(e)
+	r.ID, r.Val, r.Error = id, value, -int32(e)
 	for again := unix.EINTR; again == unix.EINTR; {
 		_, _, again = unix.RawSyscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(r)))
 	}
 }
 
-// deliver puts our descriptor into the caller's table and lets it go on with the
-// new number, in one step. The caller's own limit on open files holds.
-func deliver(listener int, id uint64, fd int, cloexec bool) unix.Errno {
-	a := addFD{ID: id, Flags: unix.SECCOMP_ADDFD_FLAG_SEND, SrcFD: uint32(fd)}
-	if cloexec {
-		a.NewFDFlags = unix.O_CLOEXEC
+// deliver puts our descriptor into the caller's table, closes it here, and lets the
+// caller go on with the new number. The caller's own limit on open files holds.
+//
+// One call could do both (SECCOMP_ADDFD_FLAG_SEND), but then the caller goes on while
+// we hold the file open, too: a program that it writes and starts at once would get
+// ETXTBSY (execve(2)). So that is for descriptors that cannot write, and, with a nil
+// buf, for an open that somebody else may answer meanwhile.
+func deliver(listener int, buf []uint64, id uint64, fd int, flags int) unix.Errno {
+	a := addFD{ID: id, SrcFD: uint32(fd), NewFDFlags: uint32(flags & unix.O_CLOEXEC)}
+	writes := buf != nil && flags&unix.O_PATH == 0 && flags&unix.O_ACCMODE != unix.O_RDONLY
+	if !writes {
+		a.Flags = unix.SECCOMP_ADDFD_FLAG_SEND
 	}
-	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ADDFD, uintptr(unsafe.Pointer(&a)))
+	n, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_ADDFD, uintptr(unsafe.Pointer(&a)))
+	unix.Close(fd)
+	if e == 0 && writes {
+		reply(listener, buf, id, int64(n), 0)
+	}
 	return e
 }
 

@@ -180,8 +180,7 @@ func (c *call) give(fd int, e unix.Errno, o *opening) unix.Errno {
 	if e != 0 {
 		return e
 	}
-	e = deliver(c.g.listener, c.id, fd, o.flags&unix.O_CLOEXEC != 0)
-	unix.Close(fd)
+	e = deliver(c.g.listener, c.w.resp, c.id, fd, o.flags)
 	c.answered = e == 0 || e == unix.ENOENT
 	return e
 }

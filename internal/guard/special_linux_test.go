@@ -36,6 +36,16 @@ func TestOtherProcesses(t *testing.T) {
 	})
 }
 
+// TestWrittenProgramRuns: a file that was just written can be executed at once. While
+// anybody holds it open for writing, execve(2) fails with ETXTBSY.
+func TestWrittenProgramRuns(t *testing.T) {
+	ways(t, func(t *testing.T, r *rig) {
+		if out := r.sh(`i=0; while [ $i -lt 150 ]; do cp /bin/true t$i; ./t$i; rm t$i; i=$((i+1)); done; echo done`); out != "done\n" {
+			t.Error(out)
+		}
+	})
+}
+
 // needsSight skips where a process that made itself undumpable cannot be read at all:
 // its calls fail with EPERM. In a run of the product an ordinary user's command is
 // always in a user namespace, whose owner may read it.
