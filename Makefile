@@ -2,6 +2,7 @@
 
 GO      ?= go
 BIN     := bin/qsandbox
+STORE   := bin/qsandbox-store
 SOURCES := $(shell git ls-files '*.go' '*.s' '*.h' '*.json' 2>/dev/null)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -9,10 +10,14 @@ export CGO_ENABLED ?= 0
 
 .PHONY: build test check unit bench fuzz wine demo install clean
 
-build: $(BIN)
+# Both belong in one directory: qsandbox starts the other for the stored policy.
+build: $(BIN) $(STORE)
 
 $(BIN): $(SOURCES) go.mod go.sum
 	$(GO) build -trimpath -ldflags=-s -o $@ ./cmd/qsandbox
+
+$(STORE): $(SOURCES) go.mod go.sum
+	$(GO) build -trimpath -ldflags=-s -o $@ ./cmd/qsandbox-store
 
 # Passes the tests: installs what they need (when it may), checks the code for
 # every system, runs everything.

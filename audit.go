@@ -2,14 +2,12 @@ package qsandbox
 
 import (
 	"errors"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
-	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -29,8 +27,8 @@ func (r *run) record() {
 
 // auditLog is the audit log of an account; nil where it has no place for one.
 func auditLog(h host.Host) *event.Log {
-	if dir := spec.StateRoot(h); dir != "" {
-		return event.Audit(filepath.Join(dir, AuditFile))
+	if path := auditPath(h); path != "" {
+		return event.Audit(path)
 	}
 	return nil
 }

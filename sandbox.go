@@ -127,6 +127,10 @@ func changed(err error) bool {
 	return (errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR))
 }
 
+// alter weakens a plan on purpose, to see that the conformance cases notice. Only
+// the tests of this package can set it: nothing that is built into a program does.
+var alter func(*plan.Plan)
+
 // attempt is one way through the steps: bind, choose, compile, launch, supervise.
 func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 	sp, err := r.bind(req)
@@ -139,13 +143,21 @@ func (r *run) attempt(ctx context.Context, req Request) (*Session, error) {
 			return nil, err
 		}
 		p.Limits.How.Group = r.report.ID
-		if err := r.guard(sp.Protected); err != nil {
-			return nil, err
-		}
-		if err := r.permissive(); err != nil {
-			return nil, err
+		if alter != nil {
+			alter(p)
 		}
 		opt := launchOptions(req)
+		before := func() error {
+			if err := r.guard(sp.Protected); err != nil {
+				return err
+			}
+			return r.permissive()
+		}
+		if launch.Overlaps {
+			opt.Meanwhile = before
+		} else if err := before(); err != nil {
+			return nil, err
+		}
 		opt.Listener = r.supervise(p, sp)
 		r.spec = sp
 		r.listen(p)

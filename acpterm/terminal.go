@@ -54,7 +54,7 @@ func (t *Terminals) start(r CreateRequest) (*terminal, error) {
 	// right: cwd must lie in the workspace (FS-05), hooks in env need the policy's
 	// word (VAR-02), and the environment is the sandboxed command's alone.
 	req := qsandbox.Request{
-		Layers: t.opt.Layers, User: t.opt.User, Events: t.opt.Events,
+		Layers: t.opt.Layers, User: t.opt.User, Events: t.opt.Events, Memory: t.opt.Memory,
 		Command: append([]string{r.Command}, r.Args...), Cwd: r.Cwd, Env: r.env(),
 		Stdout: term.out, Stderr: term.err,
 	}

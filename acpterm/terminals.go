@@ -2,8 +2,8 @@ package acpterm
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/qiming-sandbox/qsandbox"
@@ -34,6 +34,9 @@ type Options struct {
 	Ended func(session string, rep *report.Report, err error)
 	// Events is told what happens; nil: nobody. It is called from many goroutines.
 	Events func(qsandbox.Event)
+	// Memory is that of the session which the terminals belong to; nil: they are one by
+	// themselves.
+	Memory *qsandbox.Memory
 }
 
 // Terminals are the terminals of one agent. Its methods may be called at the same time.
@@ -56,6 +59,9 @@ func New(o Options) *Terminals {
 	}
 	if o.MaxOutput <= 0 {
 		o.MaxOutput = DefaultMaxOutput
+	}
+	if o.Memory == nil {
+		o.Memory = &qsandbox.Memory{}
 	}
 	t := &Terminals{opt: o, list: map[string]*terminal{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -240,5 +246,7 @@ func (t *Terminals) Close() {
 	t.wg.Wait()
 }
 
-// newID makes an id that nobody can guess.
-func newID() string { return "term_" + rand.Text() }
+// newID makes an id that is not given twice. That a client uses only its own terminals
+// is checked by session, not left to the id; so the runtime's ChaCha8 source does, and
+// no start of the command line pays for package crypto's.
+func newID() string { return fmt.Sprintf("term_%016x%016x", rand.Uint64(), rand.Uint64()) }

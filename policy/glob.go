@@ -27,6 +27,7 @@ type Glob struct {
 	abs  bool
 	fold bool
 	alts [][]segment // one per combination of braces
+	ends []ending    // of each
 }
 
 // segment is one part of a pattern between slashes.
@@ -52,7 +53,7 @@ func compile(pattern string, fold bool) (*Glob, error) {
 		if bad != nil {
 			return nil, bad.fault("parse glob", pattern)
 		}
-		g.alts = append(g.alts, segs)
+		g.alts, g.ends = append(g.alts, segs), append(g.ends, endingOf(segs))
 	}
 	return g, nil
 }
@@ -68,7 +69,7 @@ func globMessage(err error) string {
 // Match reports whether path is matched. A relative pattern never matches an
 // absolute path, nor the other way round: see Anchor.
 func (g *Glob) Match(path string) bool {
-	if g.abs != isAbs(path) {
+	if g.abs != isAbs(path) || !g.fold && !g.mayEnd(path) {
 		return false
 	}
 	var few [maxOnStack][]rune

@@ -71,9 +71,11 @@ func runACP(cmd *cobra.Command, f *acpFlags, args []string) error {
 		return err
 	}
 	tell := &teller{said: map[string]bool{}}
+	memory := &qsandbox.Memory{} // agent and terminals are one session
+	agent.Memory = memory
 	opt := acpproxy.Options{
 		Agent:     agent,
-		Terminals: acpterm.Options{Layers: terms.Layers, User: f.user, Ended: tell.ended},
+		Terminals: acpterm.Options{Layers: terms.Layers, User: f.user, Ended: tell.ended, Memory: memory},
 		In:        os.Stdin, Out: os.Stdout, Stderr: os.Stderr, Remark: tell.once,
 	}
 	if exe, err := os.Executable(); err == nil {
@@ -184,8 +186,13 @@ func narrowWhatOtherMayWrite(file string, layers []policy.Layer, other qsandbox.
 	if err != nil {
 		return err
 	}
-	if acpproxy.OnHost(v) {
-		layers[0].NarrowOnly = true
+	if !acpproxy.OnHost(v) {
+		return nil
+	}
+	for i, l := range layers { // the stored policy may lie below it
+		if l.Origin.Kind == policy.OriginFile {
+			layers[i].NarrowOnly = true
+		}
 	}
 	return nil
 }

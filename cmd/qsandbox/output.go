@@ -68,11 +68,16 @@ func wantsJSON(cmd *cobra.Command) bool {
 
 // show writes text to stdout. A reader that went away is no error of ours.
 func show(text string) error {
-	_, err := os.Stdout.WriteString(text)
+	err := write(text)
 	if err != nil && !brokenPipe(err) {
 		return fault.Wrap(fault.UsageInvalid, "write output", "", err)
 	}
 	return nil
+}
+
+func write(text string) error {
+	_, err := os.Stdout.WriteString(text)
+	return err
 }
 
 func brokenPipe(err error) bool {

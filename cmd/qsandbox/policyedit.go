@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -81,7 +82,11 @@ func editFile(name string, text []byte) ([]byte, error) {
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		return nil, fault.Wrap(fault.UsageInvalid, "edit policy", name, err)
 	}
-	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+	named := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
+	if named == "" && !term.IsTerminal(int(os.Stdin.Fd())) { // vi would wait for ever
+		return nil, fault.New(fault.UsageInvalid, "run editor", "vi", "it needs a terminal: set VISUAL or EDITOR, or use qsandbox policy set or import; nothing was changed")
+	}
+	words := strings.Fields(cmp.Or(named, "vi"))
 	cmd := exec.Command(words[0], append(words[1:], name)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {

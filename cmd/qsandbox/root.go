@@ -32,7 +32,8 @@ var commands = []struct {
 	make func() *cobra.Command
 }{
 	{"run", newRun}, {"plan", newPlan}, {"explain", newExplain}, {"doctor", newDoctor},
-	{"mcp", newMCP}, {"acp", newACP}, {"policy", newPolicy}, {"version", newVersion}, {"completion", newCompletion},
+	{"mcp", newMCP}, {"acp", newACP}, {"policy", newPolicy}, {"events", newEvents}, {"metrics", newMetrics},
+	{"verify", newVerify}, {"report", newReport}, {"probe", newProbe}, {"version", newVersion}, {"completion", newCompletion},
 }
 
 // newRoot makes the command that args name, and all of them when they name none:

@@ -1,15 +1,11 @@
 package event
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Bounds of an audit log.
@@ -172,43 +168,6 @@ func privateDir(path string) error {
 		return err
 	}
 	return os.MkdirAll(dir, 0o700)
-}
-
-// appendLine writes an event as one line that shows nothing on a terminal but itself
-// (OBS-05), of bounded length.
-func appendLine(b []byte, e Event) ([]byte, error) {
-	if len(e.Fields) > maxFields {
-		return b, fmt.Errorf("event %s has more than %d fields", e.Name, maxFields)
-	}
-	e.Time = e.Time.UTC().Truncate(time.Microsecond)
-	for _, v := range e.Fields {
-		if len(v) > maxField {
-			e.Fields = cutFields(e.Fields)
-			break
-		}
-	}
-	data, err := json.Marshal(e)
-	if err != nil {
-		return b, err
-	}
-	for len(data) > 0 {
-		n := 0
-		for n < len(data) && ' ' <= data[n] && data[n] <= '~' {
-			n++
-		}
-		b = append(b, data[:n]...)
-		if data = data[n:]; len(data) == 0 {
-			break
-		}
-		r, n := utf8.DecodeRune(data)
-		if unicode.IsPrint(r) {
-			b = append(b, data[:n]...)
-		} else {
-			b = appendEscaped(b, r)
-		}
-		data = data[n:]
-	}
-	return append(b, '\n'), nil
 }
 
 // appendEscaped writes a character the way JSON does, as UTF-16.

@@ -13,7 +13,7 @@ import (
 func TestOtherProcesses(t *testing.T) {
 	const script = `
 		echo secret > s; echo open > o
-		python3 -c 'import ctypes,time,os; f=os.open("s",os.O_RDWR); os.dup2(f,9); ctypes.CDLL(None).prctl(4,0); open("hidden","w").write(str(os.getpid())); time.sleep(4)' &
+		python3 -c 'import ctypes,time,os; f=os.open("s",os.O_RDWR); os.dup2(f,9); ctypes.CDLL(None).prctl(4,0); open("hidden","w").write(str(os.getpid())); time.sleep(300)' &
 		while ! [ -s hidden ]; do sleep 0.05; done; h=$(cat hidden)
 		(echo x > /proc/$h/fd/9) 2>&1 | grep -o 'Permission denied'; (echo x > /proc/$h/cwd/new) 2>&1 | grep -o 'Permission denied'
 		python3 -c 'import os,sys; os.open("/proc/%s/mem"%sys.argv[1],os.O_RDWR|os.O_CREAT)' $h 2>&1 | grep -o 'Permission denied'

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"runtime"
 	"sync"
@@ -35,28 +34,8 @@ func Real() Host {
 	return h
 }
 
-// readDir lists without sorting: os.ReadDir sorts, which costs on large trees.
-func readDir(path string) ([]fs.DirEntry, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.ReadDir(-1)
-}
-
 // tooLarge and notRegular are why a file is not read.
 var (
 	errNotRegular = errors.New("not a regular file")
 	errTooLarge   = errors.New("larger than allowed")
 )
-
-// names lists a directory's entries by name alone.
-func names(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
-}

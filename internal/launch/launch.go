@@ -17,6 +17,7 @@ import (
 // Options are what a launch needs beside the plan.
 type Options struct {
 	Rows, Cols  uint16               // terminal size; 0 leaves the kernel's default
+	Meanwhile   func() error         // called once the sandbox is being built (see Overlaps); the command starts only when it gave nil
 	Listener    func(*os.File) error // takes the notification descriptor of a supervised plan, before the command starts
 	SecondStart bool                 // take the portable way, a second start of our own binary and the Go init, also where the fast one exists (tests)
 }

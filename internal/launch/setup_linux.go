@@ -34,11 +34,14 @@ type setup struct {
 	dst   inside.Slot
 	stat  inside.Arg // buffer for fstat
 	limit plan.Limits
+
+	covers map[uint32]inside.Slot // empty, read-only directories that are mounted already, by mode
+	null   *inside.Slot           // /dev/null as a cover that is mounted already
 }
 
 // lowerSetup writes program Setup.
 func lowerSetup(b *inside.Builder, p *plan.Plan) {
-	s := &setup{b: b, root: b.NewSlot(), src: b.NewSlot(), tree: b.NewSlot(), dst: b.NewSlot(), stat: inside.Buf(256), limit: p.Limits}
+	s := &setup{b: b, root: b.NewSlot(), src: b.NewSlot(), tree: b.NewSlot(), dst: b.NewSlot(), stat: inside.Buf(256), limit: p.Limits, covers: map[uint32]inside.Slot{}}
 	// SECURITY: nothing that is mounted on the host later may appear inside (LNX-11).
 	s.call("make mounts private", unix.SYS_MOUNT, inside.Int(0), inside.Str("/"), inside.Int(0), inside.Imm(unix.MS_REC|unix.MS_PRIVATE), inside.Int(0))
 	for _, m := range p.Mounts {
@@ -75,13 +78,7 @@ func (s *setup) mount(m plan.Mount) {
 		s.newTmpfs(m.Dst, m.Size, m.Mode, safeAttr)
 		s.attach(m)
 	case plan.HideDir:
-		attr := uint64(safeAttr | unix.MOUNT_ATTR_NOEXEC)
-		if m.ReadOnly {
-			attr |= unix.MOUNT_ATTR_RDONLY
-		}
-		s.makePlace(m)
-		s.newTmpfs(m.Dst, 1<<20, m.Mode, attr)
-		s.attach(m)
+		s.hideDir(m)
 	case plan.HideFile:
 		s.hideFile(m)
 	case plan.Dev:
@@ -132,26 +129,73 @@ func (s *setup) bind(m plan.Mount) {
 	s.attach(m)
 }
 
+// hideDir covers a directory with an empty one. Those that nobody can write are
+// one file system: to make and to end a file system is most of what a cover costs.
+func (s *setup) hideDir(m plan.Mount) {
+	attr := uint64(safeAttr | unix.MOUNT_ATTR_NOEXEC)
+	if m.ReadOnly {
+		attr |= unix.MOUNT_ATTR_RDONLY
+	}
+	s.makePlace(m)
+	have, known := s.covers[m.Mode]
+	if known && m.ReadOnly {
+		s.again("cover "+m.Dst, have)
+		s.attach(m)
+		return
+	}
+	s.newTmpfs(m.Dst, 1<<20, m.Mode, attr)
+	if !m.ReadOnly {
+		s.attach(m)
+		return
+	}
+	s.covers[m.Mode] = s.tree
+	s.attachKept(m)
+}
+
 // hideFile covers a file with /dev/null on a mount that allows no devices, so
 // that opening it fails with EACCES.
 func (s *setup) hideFile(m plan.Mount) {
 	if m.Make {
 		return // in a fresh file system there is nothing to hide
 	}
+	if s.null != nil {
+		s.again("cover "+m.Dst, *s.null)
+		s.attach(m)
+		return
+	}
 	s.openTree("cover "+m.Dst, inside.Int(unix.AT_FDCWD), "/dev/null", 0, s.tree)
 	s.setattr("cover "+m.Dst, inside.FromSlot(s.tree), "", unix.AT_EMPTY_PATH, safeAttr|unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOEXEC)
-	s.attach(m)
+	null := s.tree
+	s.null = &null
+	s.attachKept(m)
+}
+
+// again clones a mount that is attached already, with its attributes. Before Linux
+// 6.15 a detached one cannot be cloned (open_tree(2)).
+func (s *setup) again(label string, from inside.Slot) {
+	s.openTree(label, inside.FromSlot(from), "", unix.AT_EMPTY_PATH, s.tree)
+}
+
+// attachKept attaches the tree slot and keeps its descriptor, for again.
+func (s *setup) attachKept(m plan.Mount) {
+	s.move(m)
+	s.close(s.dst)
+	s.tree = s.b.NewSlot()
 }
 
 // attach puts the tree slot on a destination, after a look at what is there.
 func (s *setup) attach(m plan.Mount) {
+	s.move(m)
+	s.close(s.tree)
+	s.close(s.dst)
+}
+
+func (s *setup) move(m plan.Mount) {
 	s.open("open "+m.Dst+" in the new root", inside.FromSlot(s.root), rel(m.Dst), noLinks|unix.RESOLVE_IN_ROOT, s.dst)
 	if !m.Make {
 		s.same("check "+m.Dst, s.dst, m.ID)
 	}
 	s.call("mount on "+m.Dst, unix.SYS_MOVE_MOUNT, inside.FromSlot(s.tree), inside.Str(""), inside.FromSlot(s.dst), inside.Str(""), inside.Imm(unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH))
-	s.close(s.tree)
-	s.close(s.dst)
 }
 
 // makePlace makes the directories, and the file or directory, to mount on. On a

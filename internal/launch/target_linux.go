@@ -2,7 +2,6 @@ package launch
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -15,7 +14,7 @@ import (
 )
 
 // initPath is the init as a child finds it: descriptor 6.
-var initPath = fmt.Sprintf("/proc/self/fd/%d", inside.FDInit)
+const initPath = "/proc/self/fd/" + string(rune('0'+inside.FDInit))
 
 // target says what is started, and in which namespaces.
 //

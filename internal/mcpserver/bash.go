@@ -59,7 +59,7 @@ func (s *Server) request(args bashArgs, r *recording) qsandbox.Request {
 	}
 	return qsandbox.Request{
 		Layers: layers, Command: append(slices.Clone(s.sh), args.command), Cwd: s.opt.Cwd, Env: s.opt.Env, User: s.opt.User,
-		Stdout: r.stdout, Stderr: r.stderr, Events: s.event,
+		Stdout: r.stdout, Stderr: r.stderr, Events: s.event, Memory: &s.memory,
 	}
 }
 

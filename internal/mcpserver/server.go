@@ -36,9 +36,10 @@ const (
 
 // Server is what all connections share: the policy and the shell.
 type Server struct {
-	opt   Options
-	sh    []string
-	facts facts
+	opt    Options
+	sh     []string
+	facts  facts
+	memory qsandbox.Memory // of the session that its commands are (POL-06)
 }
 
 // facts are what the client is told about the sandbox.

@@ -33,7 +33,7 @@ func (p *Plan) Row(req, mechanism string, level report.Level, why string) {
 	p.Enforcement = append(p.Enforcement, report.Enforcement{Requirement: req, Mechanism: mechanism, Level: level, Why: why})
 }
 
-// LinuxRows says how a Linux backend keeps each requirement (design: Enforcement).
+// LinuxRows says how a Linux backend keeps each requirement.
 func (p *Plan) LinuxRows(s *spec.Spec) {
 	if p.Isolation.Direct {
 		p.DirectRows(s)
@@ -106,6 +106,9 @@ func (p *Plan) protectedRows(s *spec.Spec) {
 }
 
 func (p *Plan) networkRow(s *spec.Spec) {
+	if n := s.Policy.Network; n.Mode != policy.NetworkOn && (len(n.LocalPorts) > 0 || n.Upstream != "") {
+		p.Notices = append(p.Notices, report.Notice{Kind: "network:unused", Text: "network.localPorts and network.upstream have no effect in this version: no port of the host is reachable"})
+	}
 	switch s.Policy.Network.Mode {
 	case policy.NetworkAllow:
 		p.Row("NET-01", "network namespace", report.Enforced, "")

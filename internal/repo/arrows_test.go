@@ -39,6 +39,7 @@ var arrows = map[string]string{
 	"internal/denylog":          "",
 	"internal/winacl":           "",
 	"scripts/winedll":           "",
+	"conformance/cell":          "",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
 	"internal/mcpserver": ". policy report fault",
@@ -52,14 +53,28 @@ var arrows = map[string]string{
 // added are the arrows that building it showed to be needed. Each is argued in
 // docs/architecture.md and in the ADR.
 var added = map[string]string{
-	"internal/spec -> internal/host":    adrArrows,
-	"internal/spec -> internal/protect": adrArrows,
-	"internal/protect -> fault":         adrArrows,
-	"internal/protect -> internal/host": adrArrows,
-	"internal/protect -> policy":        adrArrows,
-	"internal/protect -> report":        adrArrows,
-	". -> internal/protect":             adrArrows,
-	". -> internal/guard":               adrArrows,
+	"conformance -> .":                          adrVerify,
+	"conformance -> conformance/cell":           adrVerify,
+	"conformance -> conformance/results":        adrVerify,
+	"conformance -> fault":                      adrVerify,
+	"conformance -> internal/host":              adrVerify,
+	"conformance -> policy":                     adrVerify,
+	"conformance -> report":                     adrVerify,
+	"conformance/results -> fault":              adrVerify,
+	"conformance/render -> conformance/results": adrVerify,
+	"conformance/probe -> conformance/cell":     adrVerify,
+	"cmd/qsandbox -> conformance":               adrVerify,
+	"cmd/qsandbox -> conformance/probe":         adrVerify,
+	"cmd/qsandbox -> conformance/render":        adrVerify,
+	"cmd/qsandbox -> conformance/results":       adrVerify,
+	"internal/spec -> internal/host":            adrArrows,
+	"internal/spec -> internal/protect":         adrArrows,
+	"internal/protect -> fault":                 adrArrows,
+	"internal/protect -> internal/host":         adrArrows,
+	"internal/protect -> policy":                adrArrows,
+	"internal/protect -> report":                adrArrows,
+	". -> internal/protect":                     adrArrows,
+	". -> internal/guard":                       adrArrows,
 
 	"internal/plan -> policy":          adrArrows,
 	"internal/plan -> report":          adrArrows,
@@ -112,9 +127,26 @@ var added = map[string]string{
 	"cmd/qiming-sandbox-helper -> internal/winsandbox": adrWindows,
 	"cmd/qiming-sandbox-helper -> internal/winacl":     adrWindows,
 	"cmd/qiming-sandbox-helper -> internal/host":       adrWindows,
+
+	"internal/snapshot -> policy":          adrStore,
+	"internal/snapshot -> fault":           adrStore,
+	"internal/snapshot -> internal/host":   adrStore,
+	"internal/store -> internal/snapshot":  adrStore,
+	"internal/store -> policy":             adrStore,
+	"internal/store -> fault":              adrStore,
+	"internal/store -> internal/host":      adrStore,
+	"cmd/qsandbox-store -> internal/store": adrStore,
+	". -> internal/metrics":                adrMetrics,
+	"internal/metrics -> internal/event":   adrMetrics,
+	"internal/metrics -> fault":            adrMetrics,
+	". -> internal/snapshot":               adrSnapshot,
 }
 
 const (
+	adrStore    = "docs/adr/0014-sqlite.md"
+	adrMetrics  = "docs/adr/0032-metrics.md"
+	adrSnapshot = "docs/adr/0015-snapshot.md"
+	adrVerify   = "docs/adr/0021-conformance.md"
 	adrWindows  = "docs/adr/0026-windows-packages.md"
 	adrArrows   = "docs/adr/0011-arrows.md"
 	adrSeatbelt = "docs/adr/0024-seatbelt.md"
@@ -129,6 +161,7 @@ var helpers = map[string]string{
 	"internal/bench":               ". policy internal/mcpserver",
 	"internal/mcpserver/livetest":  ". policy report internal/backend/backendtest",
 	"internal/e2e":                 ". policy report internal/backend/backendtest",
+	"conformance/cell/celltest":    "conformance/cell",
 	"internal/repo":                "fault",
 }
 
@@ -138,9 +171,10 @@ var libraries = map[string]struct{ adr, packages string }{
 	"github.com/spf13/pflag":      {"docs/adr/0012-cobra.md", "cmd/qsandbox"},
 	"github.com/tailscale/hujson": {"docs/adr/0004-hujson.md", "policy"},
 	"golang.org/x/sys": {"docs/adr/0005-x-sys.md",
-		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox cmd/qsandbox"},
-	"golang.org/x/text": {"docs/adr/0034-x-text.md", "internal/backend/seatbelt"},
-	"golang.org/x/term": {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
+		"internal/host internal/inside internal/keeper internal/launch internal/supervise internal/protect internal/guard internal/event internal/bench internal/backend/backendtest internal/winsandbox internal/store conformance/cell conformance/probe cmd/qsandbox"},
+	"modernc.org/sqlite": {"docs/adr/0014-sqlite.md", "internal/store"},
+	"golang.org/x/text":  {"docs/adr/0034-x-text.md", "internal/backend/seatbelt"},
+	"golang.org/x/term":  {"docs/adr/0006-x-term.md", "cmd/qsandbox"},
 }
 
 // testLibraries are for tests alone.

@@ -49,7 +49,7 @@ func (p *Profile) Decide(q Request, order Order) (Verdict, error) {
 	q.Op = op
 	v := Verdict{Allowed: p.Default == Allow}
 	best := -1
-	chain := above[op]
+	chain := above()[op]
 	for i := range p.Rules {
 		r := &p.Rules[i]
 		rank := r.rank(chain)

@@ -3,6 +3,7 @@ package sbpl
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // operations are what a rule may name. Those that end in * stand for all whose
@@ -47,7 +48,8 @@ var aliases = map[string]string{"process-exec": "process-exec*"}
 
 // above lists the operations whose rules count for op, the nearest first, op
 // itself included, "default" left out. nil: there is no such operation.
-var above = func() map[string][]string {
+// It is made at the first use: most runs need none of it.
+var above = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for _, op := range operations {
 		list := []string{op}
@@ -64,13 +66,13 @@ var above = func() map[string][]string {
 		out[from] = out[to]
 	}
 	return out
-}()
+})
 
 // known tells whether there is such an operation, and gives its one name.
 func known(op string) (string, bool) {
 	if to, ok := aliases[op]; ok {
 		return to, true
 	}
-	_, ok := above[op]
+	_, ok := above()[op]
 	return op, ok
 }

@@ -178,7 +178,7 @@ func TestOperationNames(t *testing.T) {
 		"signal":                   "signal",
 		"sysctl-read":              "sysctl-read sysctl*",
 	} {
-		if got := strings.Join(above[op], " "); got != want {
+		if got := strings.Join(above()[op], " "); got != want {
 			t.Errorf("%s: %s, want %s", op, got, want)
 		}
 	}

@@ -72,7 +72,8 @@ func find(h host.Host) (string, error) {
 		}
 	}
 	if !h.Exists(at) {
-		return "", fault.New(fault.StoreFailed, "find", at, "the program that reads the stored policy is not next to this one; install both")
+		return "", fault.New(fault.StoreFailed, "find", at, "the program that reads the stored policy is not next to this one: make build makes both; in the sources, go build -o "+
+			filepath.Dir(at)+string(filepath.Separator)+" ./cmd/qsandbox-store adds it, go install ./cmd/qsandbox ./cmd/qsandbox-store installs both")
 	}
 	return at, nil
 }

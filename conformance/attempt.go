@@ -1,0 +1,246 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/qiming-sandbox/qsandbox/conformance/results"
+)
+
+// Exit codes of the script that tries both sides in one start. No sandbox gives
+// them by itself.
+const (
+	notDenied = 95
+	noTwin    = 96
+	allFine   = 97
+)
+
+// trier runs cases as one identity.
+type trier struct {
+	g        *ground
+	box      sandbox
+	who      Identity
+	soak     time.Duration
+	inCell   bool // this process is in a cell of its own for the one case it has
+	mu       sync.Mutex
+	controls map[string]func() shownBare
+}
+
+// shownBare is what a case showed without the sandbox.
+type shownBare struct {
+	status results.Status // "" when it worked, or was not needed
+	notes  string
+	steps  []results.Step
+}
+
+// try runs one case on one backend in one mode.
+func (t *trier) try(ctx context.Context, c *Case, backend, mode string) (run results.Run) {
+	began := time.Now()
+	run = results.Run{As: string(t.who), Steps: []results.Step{}}
+	defer func() { run.DurationMS = time.Since(began).Milliseconds() }()
+	if why := t.box.cannot(c); why != "" {
+		return skipped(run, why)
+	}
+	if c.Driver != "" {
+		return t.drive(ctx, c, backend, mode, run)
+	}
+	if !t.inCell {
+		k := t.control(ctx, c)
+		run.Steps = append(run.Steps, k.steps...)
+		if k.status != "" {
+			run.Status, run.Notes = k.status, k.notes
+			return run
+		}
+		if _, foreign := t.box.(wrapper); foreign {
+			return t.elsewhere(ctx, c, run)
+		}
+	}
+	p, err := t.g.place(c)
+	defer p.remove()
+	if err != nil {
+		run.Status, run.Notes = results.Invalid, "the place could not be made: "+err.Error()
+		return run
+	}
+	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run, backend: backend, mode: mode}
+	if c.Setup != "" && !a.step("setup", "set -e\n"+c.Setup) {
+		run.Status, run.Notes = results.Invalid, "the set-up failed"
+		return run
+	}
+	a.inside()
+	return run
+}
+
+func skipped(run results.Run, why string) results.Run {
+	run.Status, run.Notes = results.Skip, why
+	return run
+}
+
+// control gives what a case shows without the sandbox; it is tried once.
+func (t *trier) control(ctx context.Context, c *Case) shownBare {
+	t.mu.Lock()
+	ask := t.controls[c.ID]
+	if ask == nil {
+		ask = sync.OnceValue(func() shownBare { return t.makeControl(ctx, c) })
+		t.controls[c.ID] = ask
+	}
+	t.mu.Unlock()
+	return ask()
+}
+
+func (t *trier) makeControl(ctx context.Context, c *Case) shownBare {
+	for _, n := range c.Needs {
+		if _, err := exec.LookPath(n); err != nil {
+			return shownBare{status: results.Skip, notes: n + " is not installed"}
+		}
+	}
+	run := results.Run{}
+	p, err := t.g.place(c)
+	defer p.remove()
+	if err != nil {
+		return shownBare{status: results.Invalid, notes: "the place could not be made: " + err.Error()}
+	}
+	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
+	if c.Requires != "" && !a.step("requires", c.Requires) {
+		return shownBare{status: results.Skip, notes: lastLine(run.Steps[len(run.Steps)-1].Output, "what the case requires is not there"), steps: run.Steps}
+	}
+	if c.Want != Denied {
+		return shownBare{}
+	}
+	if c.Shown == "requires" {
+		return shownBare{steps: run.Steps}
+	}
+	k := t.shown(ctx, c)
+	k.steps = append(run.Steps, k.steps...)
+	for i := range k.steps {
+		k.steps[i].Name = strings.Replace("control: "+k.steps[i].Name, "control: control", "control", 1)
+	}
+	return k
+}
+
+// bare makes the attempt without a sandbox. It is called in a cell only.
+func (t *trier) bare(ctx context.Context, c *Case) (run results.Run) {
+	run.Steps = []results.Step{}
+	invalid := func(notes string) results.Run {
+		run.Status, run.Notes = results.Invalid, notes
+		return run
+	}
+	p, err := t.g.place(c)
+	defer p.remove()
+	if err != nil {
+		return invalid("the place could not be made: " + err.Error())
+	}
+	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
+	if c.Setup != "" && !a.step("setup", "set -e\n"+c.Setup) {
+		return invalid("the set-up failed")
+	}
+	if !a.control(c.bareScript()) {
+		return invalid("without the sandbox the attempt does not work: it shows nothing")
+	}
+	if c.Effect != "" && !a.step("effect", c.Effect) {
+		return invalid("without the sandbox the attempt has no effect that can be seen")
+	}
+	return run
+}
+
+// bareScript is what is tried without the sandbox.
+func (c *Case) bareScript() string {
+	if c.Control != "" {
+		return c.Control
+	}
+	return c.Command
+}
+
+func lastLine(s, none string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if l := lines[len(lines)-1]; l != "" {
+		return l
+	}
+	return none
+}
+
+// attempt is one case in one place.
+type attempt struct {
+	t             *trier
+	ctx           context.Context
+	c             *Case
+	p             *place
+	run           *results.Run
+	backend, mode string
+}
+
+// step runs a script outside and keeps it as evidence.
+func (a *attempt) step(name, script string) bool {
+	tr := a.p.outside(a.ctx, script, a.c.limit())
+	return a.keep(name, "outside", script, tr)
+}
+
+// control runs the attempt without the sandbox; on a terminal of its own if the case has one.
+func (a *attempt) control(script string) bool {
+	argv := []string{"/bin/sh", "-c", script}
+	if a.c.Terminal {
+		argv = append([]string{a.p.g.probe, "probe", "terminal"}, argv...)
+	}
+	return a.keep("control", "outside", script, a.p.outsideArgv(a.ctx, argv, a.c.Stdin, a.c.limit()))
+}
+
+func (a *attempt) keep(name, where, script string, tr trace) bool {
+	a.run.Steps = append(a.run.Steps, results.Step{Name: name, Where: where, Script: script, Exit: tr.exit, Output: tr.out})
+	return tr.exit == 0
+}
+
+// script makes the one script that tries both sides.
+func (c *Case) script() string {
+	if c.Want != Denied {
+		return c.Command
+	}
+	s := "if (\n" + c.Command + "); then exit " + fmt.Sprint(notDenied) + "; fi\n"
+	return s + "(\n" + c.Twin + ") || exit " + fmt.Sprint(noTwin) + "\nexit " + fmt.Sprint(allFine) + "\n"
+}
+
+// inside runs the case in the sandbox and judges it.
+func (a *attempt) inside() {
+	script := a.c.script()
+	in := a.t.box.run(a.ctx, call{c: a.c, p: a.p, backend: a.backend, mode: a.mode, argv: []string{"/bin/sh", "-c", script}, limit: a.c.limit()})
+	a.run.Events, a.run.Resolved = in.events, in.backend
+	out := in.out
+	if in.err != nil {
+		out += in.err.Error()
+	} else {
+		a.run.ExitCode = &in.code
+	}
+	a.keep("inside", "inside", script, trace{in.code, out})
+	v := a.judge(in)
+	if v.status == results.Pass {
+		v = a.afterwards()
+	}
+	if limit := a.c.LimitFor(a.backend); limit != "" && v.status == results.Fail {
+		v.status, v.notes, v.leak = results.KnownLimit, limit+" ("+v.notes+")", results.LeakNone
+	}
+	a.run.Status, a.run.Notes, a.run.Leak = v.status, v.notes, v.leak
+}
+
+// afterwards looks outside at what the attempt left.
+func (a *attempt) afterwards() verdict {
+	c := a.c
+	if c.Effect != "" {
+		if done := a.step("effect", c.Effect); done != (c.Want == Works) {
+			if done {
+				return verdict{results.Fail, "the attempt was refused, and yet it had its effect outside", c.leak()}
+			}
+			return verdict{results.Fail, "the command gave 0, and yet its effect is missing outside", results.LeakNone}
+		}
+	}
+	if c.After != "" && !a.step("after", c.After) {
+		return verdict{results.Fail, "afterwards something is not as it should be outside", c.residue()}
+	}
+	if !strings.Contains(c.Policy, "$OUT") && !strings.Contains(c.Setup, "$OUT") {
+		if why := a.p.touched(); why != "" {
+			return verdict{results.Fail, "outside: " + why, results.LeakViolation}
+		}
+	}
+	return verdict{status: results.Pass}
+}

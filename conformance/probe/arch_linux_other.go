@@ -1,0 +1,5 @@
+//go:build linux && !amd64
+
+package probe
+
+func architecture() []attempt { return nil }
