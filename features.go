@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/qiming-sandbox/qsandbox/internal/denylog"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
 
@@ -14,6 +15,9 @@ func features(h host.Host, asked map[string]probed) []Feature {
 	list := []Feature{}
 	if k.Release != "" {
 		list = append(list, Feature{Name: "kernel", Answer: AnswerYes, Value: k.Release})
+	}
+	if h.GOOS == "darwin" {
+		return append(list, darwinPrograms(h)...)
 	}
 	if h.GOOS != "linux" {
 		return list
@@ -28,6 +32,19 @@ func features(h host.Host, asked map[string]probed) []Feature {
 		Feature{Name: "pid_max per namespace", Answer: yes(k.PidMaxNS), Reason: because(!k.PidMaxNS, "needs Linux 6.14; processes are limited by a cgroup or RLIMIT_NPROC")},
 		cgroups(h.Cgroup()),
 	)
+}
+
+// darwinPrograms are the programs of macOS that a run needs, or can use.
+func darwinPrograms(h host.Host) (list []Feature) {
+	for _, p := range []struct{ path, without string }{
+		{"/usr/bin/sandbox-exec", "nothing can be sandboxed without it; it is a part of macOS"},
+		{denylog.Program, "refusals are then guessed from the command's messages alone; reading the log also needs an administrator"},
+	} {
+		f := Feature{Name: p.path, Answer: yes(h.Exists(p.path))}
+		f.Reason = because(f.Answer == AnswerNo, p.without)
+		list = append(list, f)
+	}
+	return list
 }
 
 func yes(b bool) Answer {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/qiming-sandbox/qsandbox/internal/denylog"
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
@@ -26,5 +27,13 @@ func TestLogDenials(t *testing.T) { // OBS-04
 	other := report.Denial{Operation: "write", Subject: "/x"}
 	if list := withoutGuesses([]report.Denial{guess, other}, got); len(list) != 1 || list[0] != other {
 		t.Errorf("%+v", list)
+	}
+}
+
+func TestDoctorOnMacOS(t *testing.T) {
+	h := host.Host{GOOS: "darwin", Kernel: func() host.Kernel { return host.Kernel{Release: "25.0.0"} }, Exists: func(p string) bool { return p == "/usr/bin/sandbox-exec" }}
+	got := features(h, nil)
+	if len(got) != 3 || got[1].Answer != AnswerYes || got[1].Reason != "" || got[2].Answer != AnswerNo || got[2].Reason == "" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -19,15 +19,6 @@ import (
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
-func compiled(t testing.TB, mode policy.Mode, edit func(*policy.Policy)) *plan.Plan {
-	t.Helper()
-	p, err := seatbelt.Backend{}.Compile(bound(t, "darwin", mode, edit), backend.Support{Available: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func TestPlanOfEachMode(t *testing.T) { // MAC-01, MAC-02, MAC-05
 	for _, mode := range []policy.Mode{policy.Compat, policy.Strict, policy.Permissive} {
 		s := bound(t, "darwin", mode, nil)
