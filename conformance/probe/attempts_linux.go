@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // attempts lists every probe.
 func attempts() []attempt {
 	var out []attempt
-	for _, part := range [][]attempt{namespaces, mounts, processes, signals, kernel, privileges, files, terminals, sockets, architecture()} {
+	for _, part := range [][]attempt{namespaces(), mounts(), processes(), signals(), kernel(), privileges(), files(), terminals(), sockets(), architecture()} {
 		out = append(out, part...)
 	}
 	return out

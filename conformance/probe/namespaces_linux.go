@@ -17,11 +17,13 @@ var kinds = map[string]uintptr{
 }
 
 // namespaces are made in a child that ends at once.
-var namespaces = []attempt{
-	{"unshare", "KINDS", "new namespaces by unshare, such as user,mnt", func(a []string) error { return spawn(a[0], true) }},
-	{"clone", "KINDS", "new namespaces by clone", func(a []string) error { return spawn(a[0], false) }},
-	{"setns", "PID KIND", "join a namespace of a process, in a thread that ends", setns},
-	{"pidfd-setns", "PID KIND", "join a namespace by a process descriptor", pidfdSetns},
+func namespaces() []attempt {
+	return []attempt{
+		{"unshare", "KINDS", "new namespaces by unshare, such as user,mnt", func(a []string) error { return spawn(a[0], true) }},
+		{"clone", "KINDS", "new namespaces by clone", func(a []string) error { return spawn(a[0], false) }},
+		{"setns", "PID KIND", "join a namespace of a process, in a thread that ends", setns},
+		{"pidfd-setns", "PID KIND", "join a namespace by a process descriptor", pidfdSetns},
+	}
 }
 
 func spawn(list string, unshare bool) error {
@@ -60,44 +62,46 @@ func pidfdSetns(a []string) error {
 
 // mounts have a target that the kernel refuses after it has let the caller in, or
 // make something that nobody sees and that ends with the probe.
-var mounts = []attempt{
-	{"mount", "DIR", "a file system of an unknown type", func(a []string) error {
-		return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), text("qsandbox_probe"), 0, 0}, unix.ENODEV)
-	}},
-	{"remount", "DIR", "remount of what is no mount", func(a []string) error {
-		return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), 0, unix.MS_REMOUNT | unix.MS_BIND, 0}, unix.EINVAL)
-	}},
-	{"umount", "DIR", "umount of what is no mount", func(a []string) error {
-		return call(unix.SYS_UMOUNT2, [6]uintptr{text(a[0]), 0}, unix.EINVAL)
-	}},
-	{"umount-detach", "PATH", "lazy umount of what is no mount", func(a []string) error {
-		return call(unix.SYS_UMOUNT2, [6]uintptr{text(a[0]), unix.MNT_DETACH}, unix.EINVAL)
-	}},
-	{"fsopen", "", "a file system context", func([]string) error { return call(unix.SYS_FSOPEN, [6]uintptr{text("tmpfs")}) }},
-	{"fspick", "DIR", "a context of a mounted file system", func(a []string) error {
-		return call(unix.SYS_FSPICK, [6]uintptr{^uintptr(99), text(a[0]), 0}, unix.EINVAL)
-	}},
-	num("fsmount", "fsmount of nothing", unix.SYS_FSMOUNT, [6]uintptr{all, 0, 0}, unix.EBADF),
-	num("fsconfig", "fsconfig of nothing", unix.SYS_FSCONFIG, [6]uintptr{all}, unix.EINVAL, unix.EBADF),
-	{"open_tree", "PATH", "a detached copy of a tree", func(a []string) error {
-		return call(unix.SYS_OPEN_TREE, [6]uintptr{^uintptr(99), text(a[0]), unix.OPEN_TREE_CLONE})
-	}},
-	{"open_tree-path", "PATH", "open_tree as another way to open", func(a []string) error {
-		return call(unix.SYS_OPEN_TREE, [6]uintptr{^uintptr(99), text(a[0]), 0})
-	}},
-	{"move_mount", "", "move_mount of nothing", func([]string) error {
-		return call(unix.SYS_MOVE_MOUNT, [6]uintptr{all, text(""), all, text(""), 0}, unix.EBADF, unix.ENOENT)
-	}},
-	{"mount_setattr", "", "mount_setattr of a path that is not there", func([]string) error {
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-		err := unix.MountSetattr(unix.AT_FDCWD, nowhere, 0, &attr)
-		if err == unix.ENOENT {
-			return nil
-		}
-		return err
-	}},
-	{"pivot_root", "", "pivot_root to what is not there", func([]string) error {
-		return call(unix.SYS_PIVOT_ROOT, [6]uintptr{text(nowhere), text(nowhere)}, unix.ENOENT)
-	}},
-	{"chroot", "DIR", "another root for the probe", func(a []string) error { return unix.Chroot(a[0]) }},
+func mounts() []attempt {
+	return []attempt{
+		{"mount", "DIR", "a file system of an unknown type", func(a []string) error {
+			return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), text("qsandbox_probe"), 0, 0}, unix.ENODEV)
+		}},
+		{"remount", "DIR", "remount of what is no mount", func(a []string) error {
+			return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), 0, unix.MS_REMOUNT | unix.MS_BIND, 0}, unix.EINVAL)
+		}},
+		{"umount", "DIR", "umount of what is no mount", func(a []string) error {
+			return call(unix.SYS_UMOUNT2, [6]uintptr{text(a[0]), 0}, unix.EINVAL)
+		}},
+		{"umount-detach", "PATH", "lazy umount of what is no mount", func(a []string) error {
+			return call(unix.SYS_UMOUNT2, [6]uintptr{text(a[0]), unix.MNT_DETACH}, unix.EINVAL)
+		}},
+		{"fsopen", "", "a file system context", func([]string) error { return call(unix.SYS_FSOPEN, [6]uintptr{text("tmpfs")}) }},
+		{"fspick", "DIR", "a context of a mounted file system", func(a []string) error {
+			return call(unix.SYS_FSPICK, [6]uintptr{^uintptr(99), text(a[0]), 0}, unix.EINVAL)
+		}},
+		num("fsmount", "fsmount of nothing", unix.SYS_FSMOUNT, [6]uintptr{all, 0, 0}, unix.EBADF),
+		num("fsconfig", "fsconfig of nothing", unix.SYS_FSCONFIG, [6]uintptr{all}, unix.EINVAL, unix.EBADF),
+		{"open_tree", "PATH", "a detached copy of a tree", func(a []string) error {
+			return call(unix.SYS_OPEN_TREE, [6]uintptr{^uintptr(99), text(a[0]), unix.OPEN_TREE_CLONE})
+		}},
+		{"open_tree-path", "PATH", "open_tree as another way to open", func(a []string) error {
+			return call(unix.SYS_OPEN_TREE, [6]uintptr{^uintptr(99), text(a[0]), 0})
+		}},
+		{"move_mount", "", "move_mount of nothing", func([]string) error {
+			return call(unix.SYS_MOVE_MOUNT, [6]uintptr{all, text(""), all, text(""), 0}, unix.EBADF, unix.ENOENT)
+		}},
+		{"mount_setattr", "", "mount_setattr of a path that is not there", func([]string) error {
+			attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+			err := unix.MountSetattr(unix.AT_FDCWD, nowhere, 0, &attr)
+			if err == unix.ENOENT {
+				return nil
+			}
+			return err
+		}},
+		{"pivot_root", "", "pivot_root to what is not there", func([]string) error {
+			return call(unix.SYS_PIVOT_ROOT, [6]uintptr{text(nowhere), text(nowhere)}, unix.ENOENT)
+		}},
+		{"chroot", "DIR", "another root for the probe", func(a []string) error { return unix.Chroot(a[0]) }},
+	}
 }

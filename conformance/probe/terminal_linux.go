@@ -14,34 +14,36 @@ import (
 
 // terminals are requests to the terminal that is descriptor 0. Run them on one of
 // the case's own.
-var terminals = []attempt{
-	{"tiocsti", "", "type one character into the terminal", func([]string) error { return push(unix.TIOCSTI) }},
-	{"tiocsti-wide", "", "the same with bits above the low 32", func([]string) error { return push(unix.TIOCSTI | 1<<32) }},
-	{"tioclinux", "", "paste into a virtual console", func([]string) error { return ask(0x541C, unix.EINVAL, unix.ENOTTY) }},
-	{"tioclinux-wide", "", "the same with bits above the low 32", func([]string) error { return ask(0x541C|1<<33, unix.EINVAL, unix.ENOTTY) }},
-	{"tioccons", "", "take the console's output, which a descriptor that is no terminal cannot", func([]string) error {
-		var p [2]int
-		if err := unix.Pipe(p[:]); err != nil {
-			return err
-		}
-		return call(unix.SYS_IOCTL, [6]uintptr{uintptr(p[0]), 0x541D, 0}, unix.ENOTTY)
-	}},
-	{"tiocsetd", "", "the line discipline that is set already", func([]string) error {
-		n := int32(0)
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, 0x5423, uintptr(unsafe.Pointer(&n)))
-		return orNil(errno)
-	}},
-	{"tiocswinsz", "", "the size of the terminal", func([]string) error {
-		return unix.IoctlSetWinsize(0, unix.TIOCSWINSZ, &unix.Winsize{Row: 11, Col: 22})
-	}},
-	{"openpty", "", "a new pseudo-terminal", func([]string) error {
-		m, s, err := openpty()
-		if err != nil {
-			return err
-		}
-		m.Close()
-		return s.Close()
-	}},
+func terminals() []attempt {
+	return []attempt{
+		{"tiocsti", "", "type one character into the terminal", func([]string) error { return push(unix.TIOCSTI) }},
+		{"tiocsti-wide", "", "the same with bits above the low 32", func([]string) error { return push(unix.TIOCSTI | 1<<32) }},
+		{"tioclinux", "", "paste into a virtual console", func([]string) error { return ask(0x541C, unix.EINVAL, unix.ENOTTY) }},
+		{"tioclinux-wide", "", "the same with bits above the low 32", func([]string) error { return ask(0x541C|1<<33, unix.EINVAL, unix.ENOTTY) }},
+		{"tioccons", "", "take the console's output, which a descriptor that is no terminal cannot", func([]string) error {
+			var p [2]int
+			if err := unix.Pipe(p[:]); err != nil {
+				return err
+			}
+			return call(unix.SYS_IOCTL, [6]uintptr{uintptr(p[0]), 0x541D, 0}, unix.ENOTTY)
+		}},
+		{"tiocsetd", "", "the line discipline that is set already", func([]string) error {
+			n := int32(0)
+			_, _, errno := unix.Syscall(unix.SYS_IOCTL, 0, 0x5423, uintptr(unsafe.Pointer(&n)))
+			return orNil(errno)
+		}},
+		{"tiocswinsz", "", "the size of the terminal", func([]string) error {
+			return unix.IoctlSetWinsize(0, unix.TIOCSWINSZ, &unix.Winsize{Row: 11, Col: 22})
+		}},
+		{"openpty", "", "a new pseudo-terminal", func([]string) error {
+			m, s, err := openpty()
+			if err != nil {
+				return err
+			}
+			m.Close()
+			return s.Close()
+		}},
+	}
 }
 
 func push(request uintptr) error {
