@@ -1,10 +1,5 @@
 package cell
 
-import (
-	"encoding/json"
-	"errors"
-)
-
 // Users says whom the people in a cell are outside.
 type Users string
 
@@ -38,17 +33,6 @@ const Name = "cell"
 
 // EnvInside is set for the command in a cell.
 const EnvInside = "QSANDBOX_IN_CELL"
-
-func decode(text string) (Spec, error) {
-	var s Spec
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return s, err
-	}
-	if s.Dir == "" || s.Outer == "" || len(s.Argv) == 0 {
-		return s, errors.New("qsandbox verify starts this by itself")
-	}
-	return s, nil
-}
 
 // Failed is the exit code of a cell that could not be made.
 const Failed = 94
