@@ -49,8 +49,9 @@ func openLog(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openToRead opens a file of a log, and nothing else that may be in its place.
-func openToRead(path string) (*os.File, error) {
+// OpenToRead opens a regular file, and nothing else that may be in its place: no link is
+// followed as the last part, and a FIFO does not block (FS-10).
+func OpenToRead(path string) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err

@@ -18,19 +18,17 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// openToRead opens a file of a log, and nothing else that may be in its place.
-func openToRead(path string) (*os.File, error) {
-	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
-		return nil, errors.Join(err, errNotRegular(err))
+// OpenToRead opens a regular file, and nothing else that may be in its place: no link is
+// followed as the last part, and a FIFO does not block (FS-10).
+func OpenToRead(path string) (*os.File, error) {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
 	}
 	return os.Open(path)
-}
-
-func errNotRegular(err error) error {
-	if err != nil {
-		return nil
-	}
-	return errors.New("not a regular file")
 }
 
 // lockLog has nothing to lock with here: a file that another process has open cannot be

@@ -164,7 +164,7 @@ func openAll(path string, after *os.File) ([]*os.File, error) {
 		if n > 0 {
 			name = fmt.Sprintf("%s.%d", path, n)
 		}
-		f, err := openToRead(name)
+		f, err := OpenToRead(name)
 		if os.IsNotExist(err) {
 			if n == 0 { // it may just have been set aside
 				continue

@@ -55,7 +55,7 @@ func Update(log string) (c *Counts, unkept, err error) {
 // for the restart that it is.
 func load(path string) (*Counts, error) {
 	c := fresh()
-	f, err := os.Open(path)
+	f, err := event.OpenToRead(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
 	}

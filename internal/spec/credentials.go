@@ -82,7 +82,7 @@ func (f folders) pattern(h host.Host, pattern, origin string) {
 	if _, known := f.globs[base]; !known && !h.Exists(base) {
 		return
 	}
-	if g, err := newGlob(h, pattern, Deny, BuiltIn, origin); err == nil {
+	if g, err := newGlob(h, pattern, Deny, BuiltIn, origin, false); err == nil {
 		f.globs[base] = append(f.globs[base], g)
 	}
 }

@@ -61,3 +61,23 @@ func TestOtherForm(t *testing.T) {
 		t.Error("on Linux a name is a name")
 	}
 }
+
+// TestPatternsFoldWhereTheyTakeAway: a pattern that hides or forbids writing is about
+// every case of a name, one that shows is not.
+func TestPatternsFoldWhereTheyTakeAway(t *testing.T) {
+	for _, c := range []struct {
+		access Access
+		takes  bool
+		folds  bool
+	}{{Deny, false, true}, {Read, true, true}, {Read, false, false}} {
+		for goos, folds := range map[string]bool{"darwin": c.folds, "linux": false} {
+			g, err := newGlob(host.Host{GOOS: goos}, "/ws/**/.env", c.access, User, "", c.takes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Match("/ws/a/.ENV") != folds || !g.Match("/ws/a/.env") {
+				t.Errorf("%s, %v, takes %v: another case matches: %v", goos, c.access, c.takes, !folds)
+			}
+		}
+	}
+}

@@ -52,11 +52,10 @@ func (b *binder) globs() error {
 				if err != nil || missing {
 					continue
 				}
-				g, err := newGlob(b.h, filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field))
+				g, err := newGlob(b.h, filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field), set.list == "filesystem.denyWrite")
 				if err != nil {
 					return err
 				}
-				g.takes = set.list == "filesystem.denyWrite"
 				byBase[real] = append(byBase[real], g)
 			}
 		}
@@ -69,13 +68,13 @@ func (b *binder) globs() error {
 	return nil
 }
 
-func newGlob(h host.Host, pattern string, a Access, l Layer, origin string) (*glob, error) {
+func newGlob(h host.Host, pattern string, a Access, l Layer, origin string, takes bool) (*glob, error) {
 	compile := policy.Compile
-	if foldsCase(h.GOOS) && a == Deny {
+	if foldsCase(h.GOOS) && (a == Deny || takes) {
 		compile = policy.CompileFold // SECURITY: what takes away counts in any case, what gives as it is written
 	}
 	compiled, err := compile(pattern)
-	g := &glob{pattern: pattern, Glob: compiled, access: a, layer: l, origin: origin}
+	g := &glob{pattern: pattern, Glob: compiled, access: a, layer: l, origin: origin, takes: takes}
 	if dir, ok := strings.CutSuffix(pattern, "/**"); ok && err == nil && a == Deny {
 		g.contents, err = compile(dir)
 	}
