@@ -99,7 +99,7 @@ func filesystemFields() []Field {
 			"Protected names (listed below) that may be written after all."),
 		field("filesystem.newProtected", TowardStop, row[NewNames]{codec: enum[NewNames](newNamesNames),
 			of: func(p *Policy) *NewNames { return &p.Filesystem.NewProtected }, in: func(l *Layer) **NewNames { return &l.Filesystem.NewProtected }, within: rank(newNamesRank)},
-			"Linux: new protected names are kept from coming into being (`prevent`: each creating call then costs about 40 µs more), or found after the run and moved away (`detect`). `strict` always prevents."),
+			"Linux: new protected names are kept from coming into being (`prevent`: each creating call then costs about 50 µs more), or found after the run and moved away (`detect`). `strict` always prevents."),
 	}
 }
 
