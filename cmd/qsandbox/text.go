@@ -1,10 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/qiming-sandbox/qsandbox/conformance/render"
 )
 
 // printable makes text from inside or from files safe to show: no terminal
@@ -12,28 +13,12 @@ import (
 //
 // SECURITY: whatever a person sees and we did not write goes through here.
 func printable(s string) string {
-	clean := true
 	for _, r := range s {
-		clean = clean && r != utf8.RuneError && unicode.IsPrint(r)
-	}
-	if clean {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			q := fmt.Sprintf("%+q", r)
-			b.WriteString(q[1 : len(q)-1])
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return render.Visible(s, "")
 		}
-		s = s[n:]
 	}
-	return b.String()
+	return s
 }
 
 // width is how many columns printable text takes: two for the wide characters of

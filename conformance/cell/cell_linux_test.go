@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/qiming-sandbox/qsandbox/conformance/cell"
@@ -23,31 +22,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bin is a directory of ours with the test binary, that everybody can search.
-func bin(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp("", "qsandbox-cell-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "probe"), data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func mine() cell.Users {
 	if os.Geteuid() == 0 {
 		return cell.Mapped
@@ -56,10 +30,10 @@ func mine() cell.Users {
 }
 
 // in runs a script in a cell.
-func in(t *testing.T, users cell.Users, dir, script string) (string, int) {
+func in(t *testing.T, users cell.Users, program, script string) (string, int) {
 	t.Helper()
-	s := cell.Spec{Users: users, Decoys: true, Dir: "/var/lib/cell-test", Show: []string{dir}, Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}}
-	cmd, err := cell.Command(t.Context(), filepath.Join(dir, "probe"), s)
+	s := cell.Spec{Users: users, Decoys: true, Dir: "/var/lib/cell-test", Show: []string{filepath.Dir(program)}, Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}}
+	cmd, err := cell.Command(t.Context(), program, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +54,8 @@ func in(t *testing.T, users cell.Users, dir, script string) (string, int) {
 // not reach the outside. Everything named here is a decoy of this test, or is tried
 // in a way that the outside would show.
 func TestNothingGetsOut(t *testing.T) {
-	dir := bin(t)
+	program := celltest.Shown(t)
+	dir := filepath.Dir(program)
 	decoy := filepath.Join(dir, "decoy")
 	if err := os.WriteFile(decoy, []byte("kept\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -96,7 +71,7 @@ func TestNothingGetsOut(t *testing.T) {
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { hold.Close(); _ = victim.Process.Kill(); _ = victim.Wait() }()
+	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
 	before := outside(t)
 	harm := []string{
 		"rm -rf /etc/passwd; ! [ -e /etc/passwd ]",
@@ -116,7 +91,7 @@ func TestNothingGetsOut(t *testing.T) {
 		"[ -z \"$(ls /home /root /run/user 2>/dev/null | grep -v :)\" ]",
 	}
 	for _, script := range harm {
-		out, code := in(t, mine(), dir, script)
+		out, code := in(t, mine(), program, script)
 		if code != 0 && os.Geteuid() == 0 {
 			t.Errorf("%q gave %d: %s", script, code, out)
 		}
@@ -124,7 +99,11 @@ func TestNothingGetsOut(t *testing.T) {
 	if data, err := os.ReadFile(decoy); err != nil || string(data) != "kept\n" {
 		t.Errorf("the decoy was reached: %q %v", data, err)
 	}
-	if err := victim.Process.Signal(syscall.Signal(0)); err != nil {
+	// To send it a signal would tell nothing: that works on the dead, too, until they are waited for.
+	if _, err := fmt.Fprintln(hold, "go"); err != nil {
+		t.Error(err)
+	}
+	if err := victim.Wait(); err != nil {
 		t.Errorf("the process outside was reached: %v", err)
 	}
 	if after := outside(t); after != before {
@@ -158,7 +137,7 @@ func TestEffectsCanBeSeen(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("as root only: the others can do none of it anywhere")
 	}
-	dir := bin(t)
+	program := celltest.Shown(t)
 	for _, script := range []string{
 		"rm /etc/passwd && ! [ -e /etc/passwd ]",
 		"umount -l /proc; mkdir d && mount -t tmpfs none d && touch d/x && umount -l d && ! [ -e d/x ]",
@@ -168,7 +147,7 @@ func TestEffectsCanBeSeen(t *testing.T) {
 		"hostname other && [ \"$(hostname)\" = other ]",
 		"echo x > /dev/null && : > /dev/shm/x",
 	} {
-		if out, code := in(t, cell.Mapped, dir, script); code != 0 {
+		if out, code := in(t, cell.Mapped, program, script); code != 0 {
 			t.Errorf("%q gave %d: %s", script, code, out)
 		}
 	}

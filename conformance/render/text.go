@@ -1,7 +1,7 @@
 // Package render shows a report to people and to CI: Markdown, one HTML page, JUnit.
 //
 // SECURITY: what comes from inside a sandbox is an attacker's text. It is made
-// visible in plain once (visible) and then escaped for the form it goes into (OBS-05).
+// visible in plain once (Visible) and then escaped for the form it goes into (OBS-05).
 package render
 
 import (
@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// visible makes control characters, marks that turn the direction of writing and
+// Visible makes control characters, marks that turn the direction of writing and
 // invalid bytes visible. Line breaks and tabs stay when keep says so.
-func visible(s string, keep string) string {
+func Visible(s string, keep string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
@@ -33,15 +33,15 @@ func visible(s string, keep string) string {
 }
 
 // line is text for one line of HTML or XML.
-func line(s string) string { return html.EscapeString(visible(s, "")) }
+func line(s string) string { return html.EscapeString(Visible(s, "")) }
 
 // block is text for a block of HTML or XML with its lines.
-func block(s string) string { return html.EscapeString(visible(s, "\n\t")) }
+func block(s string) string { return html.EscapeString(Visible(s, "\n\t")) }
 
 // markdown is text for one line or table cell of Markdown: nothing in it is markup.
 func markdown(s string) string {
 	var b strings.Builder
-	for _, r := range visible(s, "") {
+	for _, r := range Visible(s, "") {
 		switch {
 		case strings.ContainsRune("\\`*_{}[]()#+-!|~:", r):
 			b.WriteRune('\\')

@@ -26,7 +26,7 @@ func Inside(t *testing.T) bool {
 		}
 		return true
 	}
-	program := shown(t)
+	program := Shown(t)
 	s := cell.Spec{Users: cell.Own, Dir: "/var/lib/qsandbox-test", Show: []string{filepath.Dir(program)}}
 	if os.Geteuid() == 0 {
 		s.Users = cell.Mapped
@@ -50,6 +50,9 @@ func Inside(t *testing.T) bool {
 	if strings.Contains(string(out), "\n--- SKIP: "+t.Name()+" ") {
 		t.Skip("skipped there")
 	}
+	if !strings.Contains(string(out), "--- PASS: "+t.Name()+" ") {
+		t.Fatal("nothing was tested there")
+	}
 	return false
 }
 
@@ -61,8 +64,9 @@ func unavailable(t *testing.T, why string) {
 	t.Skipf("no throw-away environment can be made: %s", why)
 }
 
-// shown copies the test binary to where everybody can read it.
-func shown(t *testing.T) string {
+// Shown copies the test binary to a directory of its own that everybody can read, and
+// gives its path.
+func Shown(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
