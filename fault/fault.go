@@ -7,7 +7,6 @@ package fault
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -101,7 +100,7 @@ func (e *Error) Error() string {
 		b.WriteString(" " + strconv.Quote(e.Subject))
 	}
 	if e.Err != nil {
-		fmt.Fprintf(&b, ": %v", e.Err)
+		b.WriteString(": " + strings.ReplaceAll(e.Err.Error(), "\n", "; ")) // errors.Join puts each on a line
 	}
 	if e.Hint != "" {
 		b.WriteString(" (" + e.Hint + ")")

@@ -142,7 +142,8 @@ database. Before a migration that is done by itself. The file may hold secrets
 
 func newPolicyRestore() *cobra.Command {
 	return storeCommand("restore [FILE]", "Bring a backup of the stored policy back",
-		`Restore brings the newest backup back, or that of FILE. "qsandbox policy history" lists
+		`Restore brings the newest backup back, or that of FILE. Where the database is lost or
+damaged, what it held last comes before any backup. "qsandbox policy history" lists
 the backups. A damaged database is set aside, and nothing of it is lost.`,
 		`  qsandbox policy restore
   qsandbox policy restore ~/policy-of-today.json`,

@@ -174,7 +174,7 @@ func (p *Plan) limitRows() {
 	case h.NProc:
 		limit(l.Processes > 0, "processes", "RLIMIT_NPROC in a user namespace", report.Enforced, "")
 	default:
-		limit(l.Processes > 0, "processes", "none", report.None, "RLIMIT_NPROC does not bind root, and no pids controller can be used")
+		limit(l.Processes > 0, "processes", "none", report.None, "no pids controller can be used, and RLIMIT_NPROC counts all processes of an account, and none of root")
 	}
 	switch {
 	case cg("memory"):

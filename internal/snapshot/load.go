@@ -50,6 +50,24 @@ func Load(h host.Host, path string) (s Snapshot, found bool, err error) {
 	return s, s.Policy != nil, nil
 }
 
+// Last gives the policy that a database held when it was last read, whatever has become
+// of it since; nil when that is not known, or none was stored. It is what a restore goes
+// back to when the database is lost.
+func Last(h host.Host, path string) []byte {
+	side, err := h.Lstat(path + Ending)
+	if err != nil || checkSnapshot(h, path+Ending, side) != nil {
+		return nil
+	}
+	data, err := h.ReadFile(path+Ending, maxSnapshot)
+	if err != nil {
+		return nil
+	}
+	if s, ok := decode(data); ok && s.Path == path {
+		return s.Policy
+	}
+	return nil
+}
+
 func checkSnapshot(h host.Host, path string, st host.Info) error {
 	if !st.Mode.IsRegular() {
 		return fault.New(fault.StoreFailed, opRead, path, "it is not a regular file; remove it")

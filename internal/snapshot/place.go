@@ -16,9 +16,12 @@ const opRead = "read the stored policy"
 // keeps others out. Errors: STORE_FAILED.
 func Check(h host.Host, path string, info host.Info) error {
 	if !info.Mode.IsRegular() {
-		return fault.New(fault.StoreFailed, opRead, path, "it is not a regular file")
+		return fault.New(fault.StoreFailed, opRead, path, "it is not a regular file; move it away, and qsandbox policy restore brings the policy back")
 	}
 	if err := checkOne(h, path, info); err != nil {
+		return err
+	}
+	if err := checkSides(h, path); err != nil {
 		return err
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -38,6 +41,32 @@ func Check(h host.Host, path string, info host.Info) error {
 			return nil
 		}
 	}
+}
+
+// Sides are the files that SQLite keeps next to a database (sqlite.org/tempfiles.html):
+// its write-ahead log, the index of that, its rollback journal.
+var Sides = []string{"-wal", "-shm", "-journal"}
+
+// checkSides refuses files next to a database that others could write.
+//
+// SECURITY: a log decides what the database says, without a change of the database.
+func checkSides(h host.Host, path string) error {
+	for _, end := range Sides {
+		st, err := h.Lstat(path + end)
+		if isMissing(err) {
+			continue
+		}
+		if err == nil && !st.Mode.IsRegular() {
+			err = fault.New(fault.StoreFailed, opRead, path+end, "it is not a regular file; remove it")
+		}
+		if err == nil {
+			err = checkOne(h, path+end, st)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkOne(h host.Host, path string, st host.Info) error {

@@ -13,8 +13,11 @@ import (
 func (s *Store) History(ctx context.Context, limit int) (snapshot.Response, error) {
 	var resp snapshot.Response
 	there, err := s.present()
-	if err != nil || !there {
+	if err != nil {
 		return resp, err
+	}
+	if !there {
+		return resp, s.gone()
 	}
 	resp.Backups, _ = s.backups()
 	if limit <= 0 {

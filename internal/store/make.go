@@ -13,13 +13,18 @@ import (
 
 const settings = `CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL);`
 
-// sides are the files that SQLite keeps next to a database.
-var sides = []string{"-wal", "-shm", "-journal"}
+var sides = snapshot.Sides
 
-// ensure makes the database when it is missing.
-func (s *Store) ensure(ctx context.Context) error {
+// ensure makes the database when there never was one.
+//
+// SECURITY: one that is gone is not made again by just any change: what it held may have
+// been stricter than the built-in policy. A restore, which puts a policy there, may.
+func (s *Store) ensure(ctx context.Context, lost lenience) error {
 	there, err := s.present()
 	if err != nil || there {
+		return err
+	}
+	if err := s.gone(); err != nil && lost != anything {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {

@@ -1,11 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/snapshot"
@@ -57,8 +57,10 @@ func (s *Store) Reset(ctx context.Context) (snapshot.Response, error) {
 // Rollback writes the policy as an older version has it. It is not read again here: that
 // would bring it forward, as the next run of this program does.
 func (s *Store) Rollback(ctx context.Context, version int) (snapshot.Response, error) {
-	if there, err := s.present(); err != nil || !there {
-		return snapshot.Response{}, errors.Join(err, fault.New(fault.StoreFailed, "roll back the policy", s.path, "there is no stored policy"))
+	if there, err := s.present(); err != nil {
+		return snapshot.Response{}, err
+	} else if !there {
+		return snapshot.Response{}, cmp.Or(s.gone(), error(fault.New(fault.StoreFailed, "roll back the policy", s.path, "there is no stored policy")))
 	}
 	var made snapshot.Response
 	resp, err := s.change(ctx, "rollback", mustRead, func(old normalised, found bool) (outcome, error) {
@@ -83,29 +85,18 @@ func (s *Store) Rollback(ctx context.Context, version int) (snapshot.Response, e
 	return resp, err
 }
 
-// Restore brings a backup back, the newest one for "". A damaged database in our own
-// place is set aside for it.
+// Restore brings a backup back, for "" the newest state that there is. A damaged database
+// in our own place is set aside for it.
 func (s *Store) Restore(ctx context.Context, from string) (snapshot.Response, error) {
-	if from == "" {
-		list, err := s.backups()
-		if err != nil || len(list) == 0 {
-			return snapshot.Response{}, fault.New(fault.StoreFailed, "restore the policy", s.backupDir(), "there is no backup; name a file")
-		}
-		from = list[0]
-	} else if filepath.Base(from) == from {
-		if in := filepath.Join(s.backupDir(), from); s.host.Exists(in) {
-			from = in
-		}
-	}
-	data, err := s.readFile("restore the policy", from)
+	data, from, err := s.restorable(ctx, from)
 	if err != nil {
 		return snapshot.Response{}, err
 	}
 	l, log, err := policy.ParseStored(data)
 	if err != nil {
-		return snapshot.Response{}, err
+		return snapshot.Response{}, fault.Wrap(fault.StoreFailed, opRestore, from, err).WithHint("name another backup, from " + s.backupDir() + "; nothing was changed")
 	}
-	return s.put(ctx, "restore", l, log, from)
+	return s.put(ctx, "restore", anything, l, log, from)
 }
 
 // Import takes the policy of another database, which is left as it is.
@@ -128,15 +119,15 @@ func (s *Store) Import(ctx context.Context, from string) (snapshot.Response, err
 	if err != nil {
 		return snapshot.Response{}, err
 	}
-	return s.put(ctx, "import", l, log, from)
+	return s.put(ctx, "import", mustRead, l, log, from)
 }
 
-// put stores a policy whatever was there.
-func (s *Store) put(ctx context.Context, how string, l policy.Layer, log []policy.Migration, from string) (snapshot.Response, error) {
+// put stores a policy whatever was there; lost says whether also where a database is gone.
+func (s *Store) put(ctx context.Context, how string, lost lenience, l policy.Layer, log []policy.Migration, from string) (snapshot.Response, error) {
 	do := func(in *Store) (snapshot.Response, error) {
 		return in.change(ctx, how, anything, func(normalised, bool) (outcome, error) { return written(l, log) })
 	}
-	resp, err := snapshot.Response{}, s.ensure(ctx)
+	resp, err := snapshot.Response{}, s.ensure(ctx, lost)
 	if err == nil {
 		resp, err = do(s)
 	}
@@ -189,7 +180,7 @@ func (s *Store) Migrate(ctx context.Context, dry bool) (snapshot.Response, error
 
 // edit is change, in a database that is made when it is missing; the snapshot follows.
 func (s *Store) edit(ctx context.Context, how string, l lenience, f func(normalised, bool) (outcome, error)) (snapshot.Response, error) {
-	if err := s.ensure(ctx); err != nil {
+	if err := s.ensure(ctx, mustRead); err != nil {
 		return snapshot.Response{}, err
 	}
 	resp, err := s.change(ctx, how, l, f)
