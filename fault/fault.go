@@ -97,15 +97,28 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(e.Op)
 	if e.Subject != "" {
-		b.WriteString(" " + strconv.Quote(e.Subject))
+		b.WriteString(" " + strconv.Quote(short(e.Subject)))
 	}
 	if e.Err != nil {
-		b.WriteString(": " + strings.ReplaceAll(e.Err.Error(), "\n", "; ")) // errors.Join puts each on a line
+		b.WriteString(": " + short(strings.ReplaceAll(e.Err.Error(), "\n", "; "))) // errors.Join puts each on a line
 	}
 	if e.Hint != "" {
 		b.WriteString(" (" + e.Hint + ")")
 	}
 	return b.String()
+}
+
+// longest is how much of a subject or a cause is shown, in bytes: enough for any path that
+// the kernel takes in one call (PATH_MAX, 4096) to be told from another.
+const longest = 1024
+
+// short cuts the middle out of what would fill a screen.
+func short(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	cut := len(s) - longest
+	return strings.ToValidUTF8(s[:longest/2], "") + "[" + strconv.Itoa(cut) + " bytes more]" + strings.ToValidUTF8(s[len(s)-longest/2:], "")
 }
 
 // Unwrap gives the cause.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,9 +34,23 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &empty):
 		return badUsage(cmd, "read flag", "--"+empty.GetFlag().Name, "it needs a value")
 	case errors.As(err, &bad):
-		return badUsage(cmd, "read flag", "--"+bad.GetFlag().Name+" "+bad.GetValue(), bad.Unwrap().Error())
+		return badUsage(cmd, "read flag", "--"+bad.GetFlag().Name+" "+bad.GetValue(), reason(bad.Unwrap()))
 	}
 	return badUsage(cmd, "read flags", "", err.Error())
+}
+
+// reason words the errors of package strconv, which name their function.
+func reason(err error) string {
+	var num *strconv.NumError
+	switch {
+	case !errors.As(err, &num):
+		return err.Error()
+	case errors.Is(err, strconv.ErrRange):
+		return "the number is too large"
+	case num.Func == "ParseBool":
+		return "wanted true or false"
+	}
+	return "wanted a whole number"
 }
 
 // usage words what is left of cobra's own errors as ours.
