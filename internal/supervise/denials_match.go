@@ -57,7 +57,8 @@ const (
 // say how far the window can move, and most of the text is never looked at.
 type matcher struct {
 	shift  [1 << 12]uint8
-	ending [1 << 12][]string // phrases whose first window bytes end with this block
+	ending [1 << 12]uint8 // the group of the phrases whose first window bytes end with this block
+	groups [][]string
 }
 
 // hash takes six bits of each byte.
@@ -92,9 +93,15 @@ func (m *matcher) learn(text string, i int) {
 		for _, b := range bothCases(text[i+1]) {
 			h := hash(a, b)
 			m.shift[h] = min(m.shift[h], left)
-			if left == 0 {
-				m.ending[h] = append(m.ending[h], text)
+			if left > 0 {
+				continue
 			}
+			if m.ending[h] == 0 {
+				m.groups = append(m.groups, nil)
+				m.ending[h] = uint8(len(m.groups))
+			}
+			g := &m.groups[m.ending[h]-1]
+			*g = append(*g, text)
 		}
 	}
 }
@@ -108,7 +115,7 @@ func (m *matcher) find(p []byte, from int) int {
 			continue
 		}
 		at := i - window + 1
-		for _, w := range m.ending[h] {
+		for _, w := range m.groups[m.ending[h]-1] {
 			if foldPrefix(p[at:], w) {
 				return at
 			}
