@@ -19,6 +19,10 @@ const (
 	allFine   = 97
 )
 
+// notThere is the exit code of a requires section when the machine has not what the
+// case is about. Any other but 0 says that it could not be told.
+const notThere = 1
+
 // trier runs cases as one identity.
 type trier struct {
 	g        *ground
@@ -105,7 +109,11 @@ func (t *trier) makeControl(ctx context.Context, c *Case) shownBare {
 	}
 	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
 	if c.Requires != "" && !a.step("requires", c.Requires) {
-		return shownBare{status: results.Skip, notes: lastLine(run.Steps[len(run.Steps)-1].Output, "what the case requires is not there"), steps: run.Steps}
+		last := run.Steps[len(run.Steps)-1]
+		if last.Exit != notThere {
+			return shownBare{status: results.Invalid, notes: fmt.Sprintf("whether the case can be tried here could not be told (code %d)", last.Exit), steps: run.Steps}
+		}
+		return shownBare{status: results.Skip, notes: lastLine(last.Output, "what the case requires is not there"), steps: run.Steps}
 	}
 	if c.Want != Denied {
 		return shownBare{}
@@ -214,10 +222,12 @@ func (a *attempt) inside() {
 	}
 	a.keep("inside", "inside", script, trace{in.code, out})
 	v := a.judge(in)
-	if v.status == results.Pass {
-		v = a.afterwards()
+	// Always: it also takes away what an attempt left that worked.
+	if after := a.afterwards(); v.status == results.Pass {
+		v = after
 	}
-	if limit := a.c.LimitFor(a.backend); limit != "" && v.status == results.Fail {
+	// A limit that is known excuses the attempt that worked, and no other failure.
+	if limit := a.c.LimitFor(a.backend); limit != "" && v.status == results.Fail && in.err == nil && in.code == notDenied {
 		v.status, v.notes, v.leak = results.KnownLimit, limit+" ("+v.notes+")", results.LeakNone
 	}
 	a.run.Status, a.run.Notes, a.run.Leak = v.status, v.notes, v.leak
@@ -226,15 +236,14 @@ func (a *attempt) inside() {
 // afterwards looks outside at what the attempt left.
 func (a *attempt) afterwards() verdict {
 	c := a.c
-	if c.Effect != "" {
-		if done := a.step("effect", c.Effect); done != (c.Want == Works) {
-			if done {
-				return verdict{results.Fail, "the attempt was refused, and yet it had its effect outside", c.leak()}
-			}
-			return verdict{results.Fail, "the command gave 0, and yet its effect is missing outside", results.LeakNone}
-		}
-	}
-	if c.After != "" && !a.step("after", c.After) {
+	done := c.Effect != "" && a.step("effect", c.Effect)
+	clean := c.After == "" || a.step("after", c.After)
+	switch {
+	case done && c.Want != Works:
+		return verdict{results.Fail, "the attempt was refused, and yet it had its effect outside", c.leak()}
+	case c.Effect != "" && !done && c.Want == Works:
+		return verdict{results.Fail, "the command gave 0, and yet its effect is missing outside", results.LeakNone}
+	case !clean:
 		return verdict{results.Fail, "afterwards something is not as it should be outside", c.residue()}
 	}
 	if !strings.Contains(c.Policy, "$OUT") && !strings.Contains(c.Setup, "$OUT") {

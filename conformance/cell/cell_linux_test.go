@@ -185,6 +185,14 @@ func TestHarmless(t *testing.T) {
 		"\"$PROBE\" probe reboot\nrm x":                false,
 		`"$PROBE" probe reboot $(rm x)`:                false,
 		"":                                             false,
+		`"$PROBE" probe terminal "$WS/x"`:              false,
+		`"$PROBE" probe terminal sh x`:                 false,
+		`"$PROBE" probe cell x`:                        false,
+		`"$PROBE" probe memfd-exec "$WS/own.txt"`:      false,
+		`"$PROBE" probe reboot || "$PROBE" probe memfd-exec "$WS/own.txt"`: false,
+		`"$PROBE" probe setns "$HOSTPID" uts`:                              false,
+		`"$PROBE" probe ptrace-seize "$HOSTPID"`:                           false,
+		`"$PROBE" probe nosuch`:                                            false,
 	} {
 		if got := cell.Harmless(script); got != want {
 			t.Errorf("%q: %v", script, got)
