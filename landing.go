@@ -40,6 +40,58 @@ func (v *Verdict) follow(h host.Host, p string) string {
 	return real
 }
 
+// asked gives the path that was asked for, "" for a host.
+func (v *Verdict) asked(h host.Host, s *spec.Spec) string {
+	if v.Operation == OpConnect {
+		return ""
+	}
+	p, _ := v.absolute(h, s)
+	return p
+}
+
+// hiddenLink gives the first link on the way to a path that the command cannot
+// follow, because the folder that holds it is hidden; "" for none. On Linux alone:
+// elsewhere what is hidden may still be walked through.
+func hiddenLink(h host.Host, s *spec.Spec, path string) string {
+	if s.GOOS != "linux" || path == "" || !s.Isolated() {
+		return ""
+	}
+	cur, rest := "/", strings.Split(path, "/")
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		if part == ".." {
+			cur = filepath.Dir(cur)
+			continue
+		}
+		next := filepath.Join(cur, part)
+		target, err := h.Readlink(next)
+		if err != nil || part == "" || part == "." {
+			cur = next
+			continue
+		}
+		if links++; links > maxLinks || !shownAt(s, cur, next) {
+			return next
+		}
+		if filepath.IsAbs(target) {
+			cur = "/"
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return ""
+}
+
+// shownAt tells whether a link is in sight: its folder is, or it is the name of one
+// of strict's directories, which are there under that name too.
+func shownAt(s *spec.Spec, dir, link string) bool {
+	for _, r := range s.System {
+		if spec.Within(link, r.Given) {
+			return true
+		}
+	}
+	return spec.Decide(s, spec.Query{Op: spec.OpRead, Path: dir}).Allowed
+}
+
 // lookPath finds a plain name as the command would, in its own PATH.
 func lookPath(h host.Host, s *spec.Spec, name string) (string, bool) {
 	for _, dir := range filepath.SplitList(pathOf(s)) {

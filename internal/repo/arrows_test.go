@@ -63,6 +63,8 @@ var added = map[string]string{
 	"conformance/results -> fault":              adrVerify,
 	"conformance/render -> conformance/results": adrVerify,
 	"conformance/probe -> conformance/cell":     adrVerify,
+	"conformance/random -> .":                   "docs/adr/0040-random-testing.md",
+	"conformance/random -> policy":              "docs/adr/0040-random-testing.md",
 	"cmd/qsandbox -> conformance":               adrVerify,
 	"cmd/qsandbox -> conformance/probe":         adrVerify,
 	"cmd/qsandbox -> conformance/render":        adrVerify,

@@ -46,7 +46,8 @@ func Decide(s *Spec, q Query) Verdict {
 	}
 	r, ok := nearest(s, q.Op, q.Path)
 	limited := q.Op == OpExec && s.GOOS == "darwin" // what may be read may not all be executed (MAC-01)
-	if p, hit := matchPattern(s, q.Path); hit && !(limited && p.Access == Read) && (!ok || p.Access < r.Access && !(r.Layer == User && r.Path == q.Path)) {
+	p, later := matchPattern(s, q.Path, r, ok)
+	if later && !(s.GOOS == "linux" && q.Op == OpWrite) && !(limited && p.Access == Read) {
 		return byAccess(q.Op, Rule{Access: p.Access, Path: p.Glob, Origin: p.Origin}, q.Path)
 	}
 	if limited && (!ok || r.Access == Read) {
@@ -54,7 +55,11 @@ func Decide(s *Spec, q Query) Verdict {
 		return v
 	}
 	if ok {
-		return byAccess(q.Op, r, q.Path)
+		v := byAccess(q.Op, r, q.Path)
+		if later && v.Allowed {
+			v.Why += "; " + p.Origin + " counts for what is there at the start, and keeps no new name from coming into being"
+		}
+		return v
 	}
 	if s.bare() {
 		return Verdict{Absent: true, Rule: "mode strict", Origin: "mode", Why: "strict shows only the system directories and the workspace"}
@@ -82,14 +87,24 @@ func nearest(s *Spec, op Op, path string) (Rule, bool) {
 	return best, found
 }
 
-// matchPattern answers for names that did not exist when patterns were expanded.
-func matchPattern(s *Spec, path string) (Pattern, bool) {
-	for _, p := range s.Patterns {
-		if p.glob.MatchUpward(path) {
-			return p, true
+// matchPattern answers for names that did not exist when patterns were expanded:
+// what a pattern found is a rule, and a rule at or below the place that a pattern
+// names is more specific. A name that is not there yet is not shown or made
+// read-only by a pattern that gives, and a pattern that only takes writing away
+// says nothing where nothing can be written.
+func matchPattern(s *Spec, path string, r Rule, ok bool) (best Pattern, hit bool) {
+	for p := path; !ok || len(p) > len(r.Path); p = filepath.Dir(p) {
+		for _, pt := range s.Patterns {
+			counts := pt.Access == Deny || pt.takes && ok && r.Access == Write
+			if counts && (!hit || pt.Access < best.Access) && pt.glob.Match(p) {
+				best, hit = pt, true
+			}
+		}
+		if hit || filepath.Dir(p) == p {
+			break
 		}
 	}
-	return Pattern{}, false
+	return best, hit
 }
 
 func byAccess(op Op, r Rule, path string) Verdict {

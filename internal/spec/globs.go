@@ -100,7 +100,7 @@ func (b *binder) walk(base string, globs []*glob) error {
 	w := &walker{b: b, globs: globs, deadline: time.Now().Add(walkTime), left: walkEntries, depth: depthOf(globs)}
 	w.dir(base, 0)
 	for _, g := range globs {
-		b.s.Patterns = append(b.s.Patterns, Pattern{g.pattern, g.access, g.origin, g.found, g.Glob})
+		b.s.Patterns = append(b.s.Patterns, Pattern{g.pattern, g.access, g.origin, g.found, g.Glob, g.takes})
 	}
 	if w.stopped == "" {
 		return nil

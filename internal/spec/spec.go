@@ -72,6 +72,7 @@ type Pattern struct {
 	Origin string
 	Found  int
 	glob   *policy.Glob
+	takes  bool // only takes writing away
 }
 
 // Identity is who the command runs as.

@@ -145,3 +145,36 @@ func TestEnvironmentIsExact(t *testing.T) {
 		t.Errorf("dropped hooks are not told: %+v", s.Notices)
 	}
 }
+
+// TestPatternsAndPathsBelow: what random testing found. A path that is written down
+// beats the pattern that finds it, below it too; a pattern that takes writing away
+// shows nothing; on Linux no pattern keeps a new name from being made.
+func TestPatternsAndPathsBelow(t *testing.T) {
+	h := machine(backendtest.Machine{"/srv/a/f": "x", "/srv/b/f": "x", "/home/dev/ws/x": "x"}).Host()
+	for _, c := range []struct {
+		mode    policy.Mode
+		op      spec.Op
+		path    string
+		allowed bool
+	}{
+		{policy.Compat, spec.OpRead, "/srv/a/f", true},
+		{policy.Compat, spec.OpRead, "/srv/b/f", false},
+		{policy.Strict, spec.OpRead, "/srv/c/f", false},
+		{policy.Compat, spec.OpWrite, "/home/dev/ws/x", true},
+		{policy.Compat, spec.OpWrite, "/home/dev/ws/new.lock", true},
+		{policy.Compat, spec.OpRead, "/home/dev/ws/new.key", false},
+	} {
+		s, err := bind(t, h, spec.Command{}, func(l *policy.Layer) {
+			modeOf(c.mode)(l)
+			l.Filesystem.Readable = &[]string{"/srv/a"}
+			l.Filesystem.DenyRead = &[]string{"/srv/[ab]", "**/*.key"}
+			l.Filesystem.DenyWrite = &[]string{"/srv/c/**", "**/*.lock"}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := spec.Decide(s, spec.Query{Op: c.op, Path: c.path}); v.Allowed != c.allowed {
+			t.Errorf("%v: %s %s: %v by %s", c.mode, c.op, c.path, v.Allowed, v.Rule)
+		}
+	}
+}
