@@ -214,6 +214,7 @@ func (a *attempt) inside() {
 	script := a.c.script()
 	in := a.t.box.run(a.ctx, call{c: a.c, p: a.p, backend: a.backend, mode: a.mode, argv: []string{"/bin/sh", "-c", script}, limit: a.c.limit()})
 	a.run.Events, a.run.Resolved = in.events, in.backend
+	a.run.Degraded, a.run.Reason = in.degraded, in.reason
 	out := in.out
 	if in.err != nil {
 		out += in.err.Error()

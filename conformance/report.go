@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func (v *verifying) report() *results.Report {
 	r := &results.Report{
 		Kind: results.Kind, Version: results.Version, Tool: "qsandbox", ToolVersion: o.Version, Started: v.began.UTC(),
 		DurationMS: time.Since(v.began).Milliseconds(), Machines: []results.Machine{v.machine()}, Cases: []results.CaseInfo{},
-		Records: []results.Record{}, Evidence: []results.Evidence{}, Degradations: []results.Degradation{}, Permissive: []results.Permissive{}, Declared: []string{},
+		Records: []results.Record{}, Evidence: []results.Evidence{}, Degradations: []results.Degradation{}, Permissive: []results.Permissive{}, Declared: []string{}, Required: append([]string{}, o.Require...),
 	}
 	if v.words != nil {
 		r.Tool = o.Template
@@ -87,7 +88,7 @@ func (v *verifying) notable(r *results.Report, it *item) {
 			}
 			return "", false
 		}
-		if reason, ok := had("sandbox:unavailable"); ok || run.Resolved == "none" && it.backend == "policy" && strings.HasPrefix(it.c.ID, "FB-") && it.c.Event != "" {
+		if reason, ok := had("sandbox:unavailable"); ok || run.Degraded {
 			r.Degradations = append(r.Degradations, results.Degradation{CaseID: it.c.ID, Backend: it.backend, Mode: it.mode, Reason: reason, Event: ok})
 		}
 		if it.mode == "permissive" && run.ExitCode != nil && v.words == nil {
@@ -98,7 +99,7 @@ func (v *verifying) notable(r *results.Report, it *item) {
 }
 
 func (v *verifying) machine() results.Machine {
-	m := results.Machine{Name: "machine", Platform: v.diagnosis.Platform, Kernel: v.h.Kernel().Release, User: v.h.User.Name, CPUs: runtime.NumCPU(), Backends: []results.Backend{}, Facts: []results.Fact{}}
+	m := results.Machine{Name: "machine", Run: fmt.Sprintf("%x-%08x", v.began.UnixNano(), rand.Uint32()), Platform: v.diagnosis.Platform, Kernel: v.h.Kernel().Release, User: v.h.User.Name, CPUs: runtime.NumCPU(), Backends: []results.Backend{}, Facts: []results.Fact{}}
 	for _, b := range v.diagnosis.Backends {
 		m.Backends = append(m.Backends, results.Backend{Name: b.Name, Answer: string(b.Answer), Version: b.ProgramVer, Reason: b.Reason})
 	}

@@ -20,6 +20,7 @@ type Options struct {
 	Cases    []*Case
 	Backends []string   // only these; empty: all
 	Modes    []string   // only these; empty: all
+	Require  []string   // backends of which something must have been tried
 	Jobs     int        // at once; 0: as many as there are processors
 	Dir      string     // where the throw-away place is made; "" finds one
 	Program  string     // a copy of this is what cases call $PROBE, and the worker; "" is this program

@@ -123,7 +123,7 @@ func newReportGate() *cobra.Command {
 cannot be read, 11 a critical case failed, 12 major cases, 13 a variable leaked,
 14 a degradation without event or reason, 15 a permissive run without its warning,
 16 the Windows network limit is not declared, 17 a case is invalid, 18 nothing was
-tried.`,
+tried, 19 nothing was tried on a backend that is required.`,
 		Example: "  qsandbox report gate sandbox-report.json",
 		Args:    arguments(1, 1, "one report"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -31,6 +31,7 @@ const (
 type verifyFlags struct {
 	run, severity string
 	backends      []string
+	require       []string
 	modes, as     []string
 	cases         string
 	command       string
@@ -52,7 +53,8 @@ and writes what it saw: sandbox-report.json, .md, .html and a JUnit .xml. Each
 attempt that must be denied is first made without the sandbox, on decoys in a
 throw-away place. As root, every case runs as root and as an ordinary user.
 
-Exit codes: 0 all gates hold, 1 a gate fails, 2 nothing could be run.`,
+Exit codes: 0 all gates hold, 1 a gate fails (also when everything was
+skipped), 2 it could not be run.`,
 		Example: `  qsandbox verify
   qsandbox verify --run 'LX-NET' --backend linux-native --mode strict
   qsandbox verify --severity critical --out report
@@ -66,6 +68,7 @@ Exit codes: 0 all gates hold, 1 a gate fails, 2 nothing could be run.`,
 	fl.StringVar(&f.run, "run", "", "only cases whose id or title matches this `REGEXP`")
 	fl.StringVar(&f.severity, "severity", "", "only cases at least this bad: critical, major or minor")
 	fl.StringSliceVar(&f.backends, "backend", nil, "only these backends, with commas")
+	fl.StringSliceVar(&f.require, "require", nil, "fail when nothing could be tried on one of these backends, with commas")
 	fl.StringSliceVar(&f.modes, "mode", nil, "only these modes, with commas")
 	fl.StringSliceVar(&f.as, "as", nil, "as root: run the cases only as root or only as user (default: both)")
 	fl.StringVar(&f.cases, "cases", "", "run the cases below `DIR` instead of those that come with the program; their shell runs outside the sandbox")
@@ -80,6 +83,7 @@ Exit codes: 0 all gates hold, 1 a gate fails, 2 nothing could be run.`,
 	fl.BoolVar(&f.worker, "worker", false, "")
 	_ = fl.MarkHidden("worker")
 	completeWords(cmd, "backend", backendWords)
+	completeWords(cmd, "require", backendWords)
 	completeWords(cmd, "mode", modeWords)
 	completePaths(cmd, "", "cases", "dir", "out")
 	return cmd
@@ -123,7 +127,7 @@ func (f *verifyFlags) perform() error {
 	}
 	p := newProgress(os.Stderr)
 	rep, err := conformance.Verify(ctx, conformance.Options{
-		Cases: cases, Backends: f.backends, Modes: f.modes, Jobs: f.jobs, As: as, Dir: f.dir, Account: f.user,
+		Cases: cases, Backends: f.backends, Require: f.require, Modes: f.modes, Jobs: f.jobs, As: as, Dir: f.dir, Account: f.user,
 		Template: f.command, Version: readBuild().Version, Soak: f.soak, Progress: p.tell,
 	})
 	p.clear()
@@ -172,7 +176,7 @@ func (f *verifyFlags) selected() ([]*conformance.Case, error) {
 	for _, l := range []struct {
 		flag        string
 		have, known []string
-	}{{"--backend", f.backends, append([]string{"policy", "command"}, backendWords...)}, {"--mode", f.modes, modeWords}, {"--as", f.as, []string{"root", "user"}}} {
+	}{{"--backend", f.backends, append([]string{"policy", "command"}, backendWords...)}, {"--require", f.require, append([]string{"policy", "command"}, backendWords...)}, {"--mode", f.modes, modeWords}, {"--as", f.as, []string{"root", "user"}}} {
 		for _, w := range l.have {
 			if !slices.Contains(l.known, w) {
 				return nil, fault.New(fault.UsageInvalid, "read flag "+l.flag, w, "use "+strings.Join(l.known, ", "))

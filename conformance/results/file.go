@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -23,12 +22,15 @@ func Read(name string, data []byte) (*Report, error) {
 	if len(data) > MaxFile {
 		return nil, fail(fmt.Errorf("it has more than %d bytes", MaxFile))
 	}
+	if err := wellFormed(data); err != nil {
+		return nil, fail(err)
+	}
 	var head struct {
 		Kind    *string `json:"kind"`
 		Version *int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fail(fmt.Errorf("it is broken: %w", err))
+		return nil, fail(placed(data, 0, err))
 	}
 	if head.Kind == nil || *head.Kind != Kind {
 		return nil, fail(fmt.Errorf("it is no report: field \"kind\" is not %q", Kind))
@@ -40,16 +42,21 @@ func Read(name string, data []byte) (*Report, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(r); err != nil {
-		return nil, fail(fmt.Errorf("it is broken: %w", err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fail(errors.New("something follows the report"))
+		return nil, fail(placed(data, d.InputOffset(), err))
 	}
 	if err := r.check(); err != nil {
 		return nil, fail(err)
 	}
-	// SECURITY: figures are computed from the records, not taken from the file.
+	// SECURITY: figures are computed from the records, not taken from the file; a file
+	// whose own figures differ was changed by hand, or is cut.
+	summary, metrics := r.Summary, r.Metrics
 	r.Settle()
+	if err := sameFigures(summary, r.Summary, "summary"); err != nil {
+		return nil, fail(err)
+	}
+	if err := sameFigures(metrics, r.Metrics, "metrics"); err != nil {
+		return nil, fail(err)
+	}
 	return r, nil
 }
 
@@ -79,7 +86,7 @@ func (r *Report) check() error {
 	if len(r.Records) == 0 {
 		return errors.New("it has no records")
 	}
-	return nil
+	return r.checkMachines()
 }
 
 // JSON gives the file's text.

@@ -25,6 +25,7 @@ const (
 	ExitWindows    = 16
 	ExitInvalid    = 17
 	ExitEmpty      = 18
+	ExitRequired   = 19
 )
 
 // WindowsLimit is the limit that a report with Windows results must declare (§6-4
@@ -36,7 +37,7 @@ const majorShare = 0.99
 
 // Gates judges a report.
 func (r *Report) Gates() []Gate {
-	return []Gate{r.tried(), r.valid(), r.share("critical", 1, ExitCritical), r.share("major", majorShare, ExitMajor),
+	return []Gate{r.tried(), r.required(), r.valid(), r.share("critical", 1, ExitCritical), r.share("major", majorShare, ExitMajor),
 		r.envLeaks(), r.degraded(), r.permissive(), r.windows()}
 }
 
@@ -65,6 +66,21 @@ func (r *Report) tried() Gate {
 	return Gate{"something was tried", ExitEmpty, n > 0, fmt.Sprintf("%d records are a pass or a failure", n)}
 }
 
+// required wants something to be tried on each backend that was asked for.
+func (r *Report) required() Gate {
+	var bad []string
+	for _, b := range r.Required {
+		if !slices.ContainsFunc(r.Records, func(rec Record) bool { return rec.Backend == b && (rec.Status == Pass || rec.Status == Fail) }) {
+			bad = append(bad, b)
+		}
+	}
+	g := Gate{"required backends were tried", ExitRequired, len(bad) == 0, list(slices.Clone(r.Required), "none is required")}
+	if !g.Holds {
+		g.Detail = "nothing was tried on " + list(bad, "")
+	}
+	return g
+}
+
 func (r *Report) valid() Gate {
 	var bad []string
 	for _, rec := range r.Records {
@@ -81,13 +97,17 @@ func (r *Report) share(severity string, least float64, exit int) Gate {
 	for _, c := range r.Cases {
 		of[c.ID] = c.Severity
 	}
-	tried, passed := 0, 0
+	tried, passed, limits, skips := 0, 0, 0, 0
 	var bad []string
 	for _, rec := range r.Records {
 		if of[rec.CaseID] != severity {
 			continue
 		}
 		switch rec.Status {
+		case KnownLimit:
+			limits++
+		case Skip:
+			skips++
 		case Pass:
 			tried, passed = tried+1, passed+1
 		case Fail, Invalid:
@@ -96,10 +116,14 @@ func (r *Report) share(severity string, least float64, exit int) Gate {
 		}
 	}
 	g := Gate{Name: fmt.Sprintf("%s cases: %g %% pass", severity, least*100), Exit: exit}
-	g.Holds = float64(passed) >= least*float64(tried)
+	// Of nothing every share passes: where there are cases, one must have been tried.
+	g.Holds = float64(passed) >= least*float64(tried) && (tried+limits > 0 || skips == 0)
 	g.Detail = fmt.Sprintf("%d of %d", passed, tried)
-	if len(bad) > 0 {
+	switch {
+	case len(bad) > 0:
 		g.Detail += ": " + list(bad, "")
+	case !g.Holds:
+		g.Detail = fmt.Sprintf("none was tried, %d were skipped", skips)
 	}
 	return g
 }

@@ -18,7 +18,7 @@ func Merge(reports ...*Report) (*Report, error) {
 		return nil, fault.New(fault.UsageInvalid, "merge reports", "", "name one report or more")
 	}
 	out := &Report{Kind: Kind, Version: Version, Tool: reports[0].Tool, ToolVersion: reports[0].ToolVersion, Started: reports[0].Started}
-	m := merging{out: out, cases: map[string]CaseInfo{}, names: map[string]int{}}
+	m := merging{out: out, cases: map[string]CaseInfo{}, names: map[string]bool{}, runs: map[string]bool{}}
 	for _, r := range reports {
 		if err := m.add(r); err != nil {
 			return nil, err
@@ -32,7 +32,8 @@ func Merge(reports ...*Report) (*Report, error) {
 type merging struct {
 	out   *Report
 	cases map[string]CaseInfo
-	names map[string]int
+	names map[string]bool
+	runs  map[string]bool
 }
 
 func (m *merging) add(r *Report) error {
@@ -59,11 +60,11 @@ func (m *merging) add(r *Report) error {
 	}
 	rename := map[string]string{}
 	for _, machine := range r.Machines {
-		m.names[machine.Name]++
-		name := machine.Name
-		if n := m.names[name]; n > 1 {
-			name = fmt.Sprintf("%s-%d", name, n)
+		if m.runs[machine.Run] {
+			return fault.New(fault.UsageInvalid, "merge reports", machine.Name, "two of the reports hold the same run of verify, "+machine.Run+", which would count twice")
 		}
+		m.runs[machine.Run] = true
+		name := m.free(machine.Name)
 		rename[machine.Name] = name
 		machine.Name = name
 		out.Machines = append(out.Machines, machine)
@@ -75,6 +76,11 @@ func (m *merging) add(r *Report) error {
 	out.Records = append(out.Records, r.Records...)
 	out.Degradations = append(out.Degradations, r.Degradations...)
 	out.Permissive = append(out.Permissive, r.Permissive...)
+	for _, b := range r.Required {
+		if !slices.Contains(out.Required, b) {
+			out.Required = append(out.Required, b)
+		}
+	}
 	for _, d := range r.Declared {
 		if !slices.Contains(out.Declared, d) {
 			out.Declared = append(out.Declared, d)
@@ -83,14 +89,23 @@ func (m *merging) add(r *Report) error {
 	return nil
 }
 
+// free gives a machine's name, with a number when it is taken.
+func (m *merging) free(name string) string {
+	got := name
+	for n := 2; m.names[got]; n++ {
+		got = fmt.Sprintf("%s-%d", name, n)
+	}
+	m.names[got] = true
+	return got
+}
+
 // settleSkips drops the skips of cases that another machine has tried, and all but
 // one of skips with the same reason.
 func (m *merging) settleSkips() {
-	type what struct{ backend, mode, caseID string }
-	tried, skipped := map[what]bool{}, map[key]bool{}
+	tried, skipped := map[key]bool{}, map[key]bool{}
 	for _, r := range m.out.Records {
 		if r.Status != Skip {
-			tried[what{r.Backend, r.Mode, r.CaseID}] = true
+			tried[r.key()] = true
 		}
 	}
 	m.out.Records = slices.DeleteFunc(m.out.Records, func(r Record) bool {
@@ -99,7 +114,7 @@ func (m *merging) settleSkips() {
 		}
 		seen := skipped[r.key()]
 		skipped[r.key()] = true
-		return seen || tried[what{r.Backend, r.Mode, r.CaseID}]
+		return seen || tried[r.key()]
 	})
 }
 

@@ -55,7 +55,8 @@ type Report struct {
 	Evidence     []Evidence    `json:"evidence"`
 	Degradations []Degradation `json:"degradations"`
 	Permissive   []Permissive  `json:"permissive_runs"`
-	Declared     []string      `json:"declared_limits"` // e.g. that Windows can only advise against the network
+	Required     []string      `json:"required_backends"` // those of which something must have been tried
+	Declared     []string      `json:"declared_limits"`   // e.g. that Windows can only advise against the network
 	Summary      Summary       `json:"summary"`
 	Metrics      Metrics       `json:"metrics"`
 }
@@ -63,6 +64,7 @@ type Report struct {
 // Machine is where records were made.
 type Machine struct {
 	Name     string    `json:"name"` // of no meaning beyond this file
+	Run      string    `json:"run"`  // of one call of verify; no two have the same
 	Platform string    `json:"platform"`
 	Kernel   string    `json:"kernel"`
 	User     string    `json:"user"`
@@ -127,6 +129,8 @@ type Run struct {
 	DurationMS int64   `json:"duration_ms"`
 	ExitCode   *int    `json:"exit_code"`
 	Resolved   string  `json:"resolved_backend,omitempty"`
+	Degraded   bool    `json:"degraded,omitempty"` // it was run without the sandbox that it should have had
+	Reason     string  `json:"degraded_reason,omitempty"`
 	Leak       Leak    `json:"leak,omitempty"`
 	Steps      []Step  `json:"steps"`
 	Events     []Event `json:"events,omitempty"`

@@ -123,13 +123,14 @@ func (r *Reader) fill() error {
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read audit log %q: %w", r.path, err)
 		}
-		if len(r.list) == 1 && !r.more() {
-			return io.EOF
+		if len(r.list) == 1 {
+			if !r.more() {
+				return io.EOF
+			}
+			continue // once more: lines may have come between its end and its being set aside
 		}
-		if len(r.list) > 1 {
-			r.list[0].Close()
-			r.list, r.buf, r.off, r.name, r.long = r.list[1:], nil, 0, 0, false
-		}
+		r.list[0].Close()
+		r.list, r.buf, r.off, r.name, r.long = r.list[1:], nil, 0, 0, false
 	}
 	if r.more() {
 		return nil

@@ -184,7 +184,9 @@ func (w *walker) match(path string, isDir bool) bool {
 			continue
 		}
 		w.b.add(r)
-		hidden = hidden || isDir && g.access == Deny
+		// SECURITY: a folder that is written down (the workspace, a writable root) stays in
+		// sight; then what the pattern means lies in it, and is hidden piece by piece.
+		hidden = hidden || isDir && w.b.best[r.Path].Access == Deny
 	}
 	return hidden
 }

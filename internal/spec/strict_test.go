@@ -178,3 +178,21 @@ func TestPatternsAndPathsBelow(t *testing.T) {
 		}
 	}
 }
+
+// TestContentsOfTheWorkspaceAreHidden: "/ws/**" may not hide the workspace itself,
+// which is written down, and so must hide what is in it.
+func TestContentsOfTheWorkspaceAreHidden(t *testing.T) {
+	h := machine(backendtest.Machine{"/home/dev/ws/key": "x", "/home/dev/ws/d/key": "x"}).Host()
+	for _, pattern := range []string{"/home/dev/ws/**", "/home/dev/w*", "**"} {
+		s, err := bind(t, h, spec.Command{}, func(l *policy.Layer) { l.Filesystem.DenyRead = &[]string{pattern} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := pattern == "/home/dev/w*" // the path that is written down wins there
+		for _, p := range []string{"/home/dev/ws/key", "/home/dev/ws/d/key"} {
+			if v := spec.Decide(s, spec.Query{Op: spec.OpRead, Path: p}); v.Allowed != want {
+				t.Errorf("denyRead %s: read %s: %v by %s", pattern, p, v.Allowed, v.Rule)
+			}
+		}
+	}
+}
