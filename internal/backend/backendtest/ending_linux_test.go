@@ -3,7 +3,6 @@ package backendtest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,54 +105,6 @@ func TestBackgroundJobDoesNotBlock(t *testing.T) {
 		}
 		gone(t, tagOf(p))
 	})
-}
-
-// TestKilledLauncherLeavesNothing: PROC-02, SIGKILL at any moment. A bwrap that
-// never ran anything may stay until the next start; no command may.
-func TestKilledLauncherLeavesNothing(t *testing.T) {
-	tries := 100
-	if Long() {
-		tries = 1000
-	}
-	for _, s := range []Setup{setups[0], setups[2]} {
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			NeedBackend(t, s.Backend)
-			p := NewPlace(t)
-			ran := 0
-			longest := howLong(t, s, p) * 3 / 2
-			for range tries {
-				_ = os.Remove(p.WS + "/started")
-				cmd := s.Launcher(t, p, "/bin/bash", "-c", `touch started; trap "" TERM HUP INT; setsid bash -c 'sleep 30; :' "$0" & sleep 30; :`, tagOf(p))
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Duration(rand.Int64N(int64(longest))))
-				_ = cmd.Process.Kill()
-				_ = cmd.Wait()
-				if _, err := os.Stat(p.WS + "/started"); err == nil {
-					ran++
-				}
-			}
-			gone(t, tagOf(p))
-			if ran == 0 || ran == tries {
-				t.Errorf("INVALID: the kill came %d times of %d after the command's start", ran, tries)
-			}
-			t.Logf("killed after the command had started: %d of %d", ran, tries)
-		})
-	}
-}
-
-// howLong measures the way from the launcher's start to the command's.
-func howLong(t *testing.T, s Setup, p *Place) time.Duration {
-	t.Helper()
-	start := time.Now()
-	for range 5 {
-		if out, err := s.Launcher(t, p, "/bin/true").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	return time.Since(start) / 5
 }
 
 // TestEndedContextStartsNothing: a caller that has given up gets no command.

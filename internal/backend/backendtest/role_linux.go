@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -21,13 +22,19 @@ type role struct {
 	Mode      policy.Mode
 	Workspace string
 	Command   []string
+
+	// Of a killer:
+	Kills   int           // 0: it is a launcher
+	Longest time.Duration // from a launcher's start to its end
+	Time    time.Duration // no further launcher after it
+	Tag     string        // among the command's arguments
 }
 
 // Launcher gives a process that runs one command in a sandbox and ends with
 // its exit code. The caller starts it, and may kill it.
 func (s Setup) Launcher(t testing.TB, p *Place, command ...string) *exec.Cmd {
 	t.Helper()
-	data, err := json.Marshal(role{s.Backend, s.Mode, p.WS, command})
+	data, err := json.Marshal(role{Backend: s.Backend, Mode: s.Mode, Workspace: p.WS, Command: command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +49,9 @@ func play(text string) int {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
+	}
+	if r.Kills > 0 {
+		return kill(r)
 	}
 	l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}, Workspace: &r.Workspace, Backend: &r.Backend, Mode: &r.Mode}
 	rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: r.Command, Stdout: os.Stdout, Stderr: os.Stderr})
