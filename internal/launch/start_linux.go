@@ -335,8 +335,12 @@ func (l *launcher) abandon() {
 		if l.pid > 0 {
 			_ = unix.Kill(l.pid, unix.SIGKILL) // not yet waited for by us or by bwrap, which waits for it
 		}
-		_ = unix.Kill(l.outer, unix.SIGKILL)
-		waitPID(l.outer)
+		if l.plan.Outer != nil {
+			endOuter(l.outer)
+		} else {
+			_ = unix.Kill(l.outer, unix.SIGKILL)
+			waitPID(l.outer)
+		}
 	}
 	l.raw.Release()
 	l.group.remove()

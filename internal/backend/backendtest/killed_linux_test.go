@@ -43,17 +43,53 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestCancelledStartLeavesNothing: PROC-02, a caller that gives up at any moment of
+// the start. It is another way than SIGKILL: the launcher lives and takes down what it
+// was building.
+func TestCancelledStartLeavesNothing(t *testing.T) {
+	for _, s := range []Setup{setups[0], setups[2]} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			NeedBackend(t, s.Backend)
+			p := NewPlace(t)
+			k := playKiller(t, p, role{Backend: s.Backend, Mode: s.Mode, Workspace: p.WS, Kills: 4, Cancels: 60, Tag: tagOf(p), Time: remaining(t) / 2,
+				Longest: 15 * time.Millisecond, Command: []string{"/bin/bash", "-c", `touch started; sleep 30; :`, tagOf(p)}})
+			t.Log(k)
+			gone(t, tagOf(p))
+			if k.Commands+k.Others+k.Mounts+k.Temps+k.Records+k.Kept > 0 {
+				t.Errorf("left behind:\n%s", strings.Join(k.Told, "\n"))
+			}
+		})
+	}
+}
+
 // runKiller has another process do the kills, as many as the time allows.
 func runKiller(t *testing.T, s Setup, p *Place, n int) (k Kills) {
+	t.Helper()
+	k = playKiller(t, p, role{Backend: s.Backend, Mode: s.Mode, Workspace: p.WS, Kills: n, Tag: tagOf(p), Time: remaining(t) * 3 / 4,
+		Longest: max(60*time.Millisecond, howLong(t, s, p)*3/2),
+		Command: []string{"/bin/bash", "-c", `touch started; trap "" TERM HUP INT; setsid bash -c 'sleep 30; :' "$0" & sleep 30; :`, tagOf(p)}})
+	if log := os.Getenv(killsLogEnv); log != "" {
+		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := json.NewEncoder(f).Encode(k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+// playKiller starts a killer with state and temporary directories of its own.
+func playKiller(t *testing.T, p *Place, r role) (k Kills) {
 	t.Helper()
 	for _, d := range []string{"/state", "/temp"} {
 		if err := os.Mkdir(p.Root+d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := role{Backend: s.Backend, Mode: s.Mode, Workspace: p.WS, Kills: n, Tag: tagOf(p), Time: remaining(t) * 3 / 4,
-		Longest: max(60*time.Millisecond, howLong(t, s, p)*3/2),
-		Command: []string{"/bin/bash", "-c", `touch started; trap "" TERM HUP INT; setsid bash -c 'sleep 30; :' "$0" & sleep 30; :`, tagOf(p)}}
 	data, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -67,16 +103,6 @@ func runKiller(t *testing.T, s Setup, p *Place, n int) (k Kills) {
 	}
 	if err != nil {
 		t.Fatalf("the killer: %v", err)
-	}
-	if log := os.Getenv(killsLogEnv); log != "" {
-		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.Write(out); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return k
 }

@@ -81,7 +81,7 @@ func kill(r role) int {
 
 // launcher is a new start of this binary with another role.
 func (k *killer) launcher(command ...string) (*exec.Cmd, error) {
-	data, err := json.Marshal(role{Backend: k.Backend, Mode: k.Mode, Workspace: k.Workspace, Command: command})
+	data, err := json.Marshal(role{Backend: k.Backend, Mode: k.Mode, Workspace: k.Workspace, Command: command, Cancels: k.Cancels, Longest: k.Longest})
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), roleEnv+"="+string(data))
 	return cmd, err
@@ -98,8 +98,10 @@ func (k *killer) once() error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(time.Duration(rand.Int64N(int64(k.Longest))))
-	_ = cmd.Process.Kill()
+	if k.Cancels == 0 {
+		time.Sleep(time.Duration(rand.Int64N(int64(k.Longest))))
+		_ = cmd.Process.Kill()
+	}
 	_ = cmd.Wait()
 	k.count.Kills++
 	if _, err := os.Stat(started); err == nil {
@@ -185,6 +187,7 @@ func (k *killer) after() error {
 	k.count.Mounts = max(0, mounts()-k.mounts)
 	temps, _ := filepath.Glob(filepath.Join(os.TempDir(), "*"))
 	k.count.Temps = len(temps)
+	k.Cancels = 0
 	cmd, err := k.launcher("/bin/true")
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"testing"
@@ -22,6 +23,8 @@ type role struct {
 	Mode      policy.Mode
 	Workspace string
 	Command   []string
+
+	Cancels int // so many starts, each given up by its caller at a random moment
 
 	// Of a killer:
 	Kills   int           // 0: it is a launcher
@@ -53,8 +56,25 @@ func play(text string) int {
 	if r.Kills > 0 {
 		return kill(r)
 	}
+	if r.Cancels > 0 {
+		return r.cancel()
+	}
+	return r.run(context.Background())
+}
+
+// cancel starts its command again and again, and gives up each time.
+func (r role) cancel() int {
+	for range r.Cancels {
+		ctx, done := context.WithTimeout(context.Background(), time.Duration(rand.Int64N(int64(r.Longest))))
+		r.run(ctx)
+		done()
+	}
+	return 0
+}
+
+func (r role) run(ctx context.Context) int {
 	l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}, Workspace: &r.Workspace, Backend: &r.Backend, Mode: &r.Mode}
-	rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{l}, Command: r.Command, Stdout: os.Stdout, Stderr: os.Stderr})
+	rep, err := qsandbox.Run(ctx, qsandbox.Request{Layers: []policy.Layer{l}, Command: r.Command, Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
