@@ -42,6 +42,7 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.SecondStart = opt.SecondStart || EverySecondStart
 	l := &launcher{plan: p, opt: opt}
 	if err := l.lower(); err != nil {
 		return nil, fault.Wrap(fault.Internal, "prepare the sandbox", "", err)
