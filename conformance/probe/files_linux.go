@@ -61,6 +61,15 @@ func orNil(errno unix.Errno) error {
 // files act on a decoy that they are given.
 func files() []attempt {
 	return []attempt{
+		{"lease", "FILE", "a read lease for a moment", func(a []string) error {
+			fd, err := unix.Open(a[0], unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+			return err
+		}},
 		{"same-mode", "FILE", "the mode that it has", func(a []string) error {
 			var st unix.Stat_t
 			if err := unix.Stat(a[0], &st); err != nil {

@@ -26,6 +26,7 @@ func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize) (slave insid
 	rlimit(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1)
 	call("leave the caller's keyring", unix.SYS_KEYCTL, inside.Imm(1 /* KEYCTL_JOIN_SESSION_KEYRING */), inside.Int(0)).Ignore()
 	lowerNodes(b, p)
+	lowerOwn(b, p)
 	lowerPrivileges(b, p)
 	return slave
 }
@@ -49,6 +50,21 @@ func lowerNodes(b *inside.Builder, p *plan.Plan) {
 
 // firstFree is the first descriptor that is not one of ours.
 const firstFree = inside.FDInit
+
+// lowerOwn makes what /proc has of the init itself read-only. It is not dumpable, so
+// that root owns these files, and root alone could write to them.
+//
+// SECURITY: /proc/1/autogroup puts the init behind all others that are busy, so that
+// neither it nor the tree could be ended for minutes (PROC-02).
+func lowerOwn(b *inside.Builder, p *plan.Plan) {
+	if p.Isolation.Direct || !p.Isolation.PID || os.Geteuid() != 0 {
+		return
+	}
+	const own, label = "/proc/1", "protect /proc/1"
+	b.Call(inside.Init, label, unix.SYS_MOUNT, inside.Str(own), inside.Str(own), inside.Int(0), inside.Imm(unix.MS_BIND), inside.Int(0))
+	b.Call(inside.Init, label, unix.SYS_MOUNT, inside.Int(0), inside.Str(own), inside.Int(0),
+		inside.Imm(unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC), inside.Int(0))
+}
 
 // lowerPrivileges drops everything that can be dropped (LNX-06, LNX-08).
 func lowerPrivileges(b *inside.Builder, p *plan.Plan) {

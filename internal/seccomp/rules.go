@@ -15,6 +15,7 @@ const (
 	whyGone      = "the kernel has no such call any more (or never had)"
 	whyNUMA      = "memory placement; other processes' with a process id"
 	whyMountInfo = "asks for mounts by number, of other namespaces too; libmount falls back to /proc/self/mountinfo"
+	whyInitTime  = "of our init (PID 1), alone or with all of its user's: put behind thousands of busy processes it could not end them for minutes, nor end itself"
 	whyLSM       = "reads or sets the security label of the caller"
 
 	// Differences from Docker's default profile.
@@ -25,6 +26,7 @@ const (
 	dockerErrno   = "Docker refuses with EPERM; ENOSYS is what a kernel without the feature says, and makes programs fall back"
 	dockerGone    = "same result as without a filter, which Docker's EPERM (or pass) also comes to"
 	dockerSurface = "Docker allows it; no command of an agent has a use for it"
+	dockerInit    = "Docker's first process is the container's own"
 	dockerNew     = "too new for Docker's list"
 )
 
@@ -85,6 +87,9 @@ var rules = [...]Rule{
 	{Call: "symlinkat", AMD64: 266, ARM64: 36, Action: Allow, Reason: whyCreateOK},
 	{Call: "open_by_handle_at", AMD64: 304, ARM64: 265, Action: Refuse, Errno: EPERM, Reason: "opens any file of a file system by number, past the mounts"},
 	{Call: "name_to_handle_at", AMD64: 303, ARM64: 264, Action: Refuse, Errno: ENOSYS, Reason: "gives the numbers that open_by_handle_at takes, to be used by an accomplice outside; systemd and others go on as on a kernel without CONFIG_FHANDLE", Docker: dockerSurface},
+
+	{Call: "fcntl", AMD64: 72, ARM64: 25, When: []Cond{{Arg: 1, Op: Eq, Value: fSetLease}}, Action: Refuse, Errno: EPERM, Reason: "a lease on a file of the host that is only readable here: whoever opens it outside waits 45 s (lease-break-time)", Docker: dockerSurface, hot: true},
+	{Call: "fcntl", AMD64: 72, ARM64: 25, Action: Allow, Reason: "descriptors, locks and pipes of the command's own"},
 
 	// --- terminals and sockets ---
 	{Call: "ioctl", AMD64: 16, ARM64: 29, When: []Cond{{Arg: 1, Op: Eq, Value: tiocsti}}, Action: Refuse, Errno: EPERM, Reason: "types into the terminal, so the shell outside runs it", Docker: "Docker gives each container a terminal of its own; a second layer here", hot: true},
@@ -149,6 +154,18 @@ var rules = [...]Rule{
 	{Call: "pidfd_getfd", AMD64: 438, ARM64: 438, Action: Refuse, Errno: EPERM, Reason: "takes descriptors out of another process, such as the launcher's pipe from our init"},
 	{Call: "kcmp", AMD64: 312, ARM64: 272, Action: Refuse, Errno: EPERM, Reason: "compares kernel pointers of processes"},
 	{Call: "process_madvise", AMD64: 440, ARM64: 440, Action: Refuse, Errno: EPERM, Reason: "advises on another process's memory"},
+	// SECURITY: the end of the tree needs PID 1 to run (PROC-02).
+	{Call: "setpriority", AMD64: 141, ARM64: 140, When: []Cond{{Arg: 0, Op: Eq, Value: prioUser}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "setpriority", AMD64: 141, ARM64: 140, When: []Cond{{Arg: 1, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "setpriority", AMD64: 141, ARM64: 140, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setscheduler", AMD64: 144, ARM64: 119, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setscheduler", AMD64: 144, ARM64: 119, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setparam", AMD64: 142, ARM64: 118, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setparam", AMD64: 142, ARM64: 118, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setattr", AMD64: 314, ARM64: 274, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setattr", AMD64: 314, ARM64: 274, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setaffinity", AMD64: 203, ARM64: 122, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setaffinity", AMD64: 203, ARM64: 122, Action: Allow, Reason: "the command's own processes"},
 	{Call: "seccomp", AMD64: 317, ARM64: 277, Action: Allow, Reason: "filters only add up: a stricter one of the command's own (browsers, sshd) is welcome"},
 	{Call: "prctl", AMD64: 157, ARM64: 167, Action: Allow, Reason: "the process's own state; what has power needs a capability; filters and no_new_privs cannot be taken back"},
 	{Call: "personality", AMD64: 135, ARM64: 92, When: []Cond{{Arg: 0, Op: In, Set: []uint32{perLinux, perLinux32, uname26, perUname32, personQuery}}}, Action: Allow, Reason: "the query, and personas that change only what uname says"},
