@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/report"
@@ -26,8 +27,34 @@ func remarks(rep *report.Report, verbose bool) {
 	case report.CPULimit:
 		remark("the processor limit ended the command (limits.cpus)")
 	}
-	if rep.Exit.Truncated {
+	switch {
+	case rep.Exit.Truncated && ended(rep):
+		remark("output was cut (limits.output, or nobody read it)")
+	case rep.Exit.Truncated:
 		remark("output was cut (limits.output)")
+	}
+}
+
+// ended tells whether the run was ended rather than ended by itself.
+func ended(rep *report.Report) bool {
+	return rep.Exit != nil && (rep.Exit.Cause == report.TimedOut || rep.Exit.Cause == report.Cancelled)
+}
+
+// lastWords is how long a reader of remarks has after a run that was ended.
+const lastWords = 250 * time.Millisecond
+
+// told says something at the end of a run. Whoever does not read the command's output
+// may not read ours either, and must not hold a run whose time is over.
+func told(rep *report.Report, say func()) {
+	if !ended(rep) {
+		say()
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); say() }()
+	select {
+	case <-done:
+	case <-time.After(lastWords):
 	}
 }
 

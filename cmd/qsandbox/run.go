@@ -79,7 +79,7 @@ func run(cmd *cobra.Command, f *runFlags, args []string) error {
 			err = werr
 		}
 	} else {
-		remarks(rep, f.verbose)
+		told(rep, func() { remarks(rep, f.verbose) })
 	}
 	switch {
 	case err != nil && f.json:

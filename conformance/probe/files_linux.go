@@ -61,6 +61,29 @@ func orNil(errno unix.Errno) error {
 // files act on a decoy that they are given.
 func files() []attempt {
 	return []attempt{
+		{"lease", "FILE", "a read lease for a moment", func(a []string) error {
+			fd, err := unix.Open(a[0], unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+			return err
+		}},
+		{"same-mode", "FILE", "the mode that it has", func(a []string) error {
+			var st unix.Stat_t
+			if err := unix.Stat(a[0], &st); err != nil {
+				return err
+			}
+			return unix.Chmod(a[0], st.Mode&0o7777)
+		}},
+		{"same-times", "FILE", "the times that it has", func(a []string) error {
+			var st unix.Stat_t
+			if err := unix.Stat(a[0], &st); err != nil {
+				return err
+			}
+			return unix.UtimesNanoAt(unix.AT_FDCWD, a[0], []unix.Timespec{st.Atim, st.Mtim}, 0)
+		}},
 		{"chmod", "FILE", "set-user-ID by chmod", func(a []string) error { return modeIs(a[0], unix.Chmod(a[0], 0o4755)) }},
 		{"fchmodat", "FILE", "set-user-ID by fchmodat", func(a []string) error {
 			return modeIs(a[0], unix.Fchmodat(unix.AT_FDCWD, a[0], 0o4755, 0))

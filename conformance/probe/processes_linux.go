@@ -67,6 +67,27 @@ func processes() []attempt {
 			var set unix.CPUSet
 			return unix.SchedGetaffinity(int(pid(a[0])), &set)
 		}},
+		{"first-affinity", "", "the processors that the first process has", func([]string) error {
+			var set unix.CPUSet
+			if err := unix.SchedGetaffinity(1, &set); err != nil {
+				return err
+			}
+			return unix.SchedSetaffinity(1, &set)
+		}},
+		{"first-priority", "", "the priority that the first process has", func([]string) error {
+			have, err := unix.Getpriority(unix.PRIO_PROCESS, 1)
+			if err != nil {
+				return err
+			}
+			return unix.Setpriority(unix.PRIO_PROCESS, 1, 20-have) // the call gives 20 less the nice value
+		}},
+		{"first-autogroup", "", "open the first process's autogroup to write", func([]string) error {
+			fd, err := unix.Open("/proc/1/autogroup", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+			if err == nil {
+				unix.Close(fd)
+			}
+			return err
+		}},
 		one("get_robust_list", "the lock list of a process", unix.SYS_GET_ROBUST_LIST, [5]uintptr{0, 0}, unix.EFAULT),
 		one("migrate_pages", "where the memory of a process lies", unix.SYS_MIGRATE_PAGES, [5]uintptr{1, 0, 0}),
 	}

@@ -15,6 +15,7 @@ const (
 	StageName   = "qsandbox-stage"   // runs Setup, then executes FDInit
 	InitName    = "qsandbox-init"    // the Go init
 	CommandName = "qsandbox-command" // the Go init's child: runs Command
+	InitPath    = "/proc/self/fd/6"  // the init (FDInit) for those who can execute a path alone; its argv[0] then too: bwrap has no option for another before 0.9
 )
 
 // init takes over when this process was started as stage, init or child. It runs before main, so that a library needs no
@@ -29,7 +30,7 @@ func init() {
 		if isControl(FDControl) && isOurs() {
 			stage()
 		}
-	case InitName:
+	case InitName, InitPath:
 		if isControl(FDControl) && isOurs() {
 			goInit()
 		}

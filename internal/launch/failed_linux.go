@@ -49,6 +49,9 @@ func (l *launcher) diagnose(ctx context.Context, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return l.wrap("start the sandbox", fmt.Errorf("no answer within %v", startLimit))
 	}
+	if l.plan.Outer != nil {
+		killTree(l.outer) // not the parent first, see endOuter
+	}
 	_ = unix.Kill(l.outer, unix.SIGKILL)
 	text := l.words()
 	if text == "" {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/binary"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -24,12 +25,46 @@ func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize) (slave insid
 	// treats it as "no dump" (fs/coredump.c), while 0 still starts the handler.
 	rlimit(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1)
 	call("leave the caller's keyring", unix.SYS_KEYCTL, inside.Imm(1 /* KEYCTL_JOIN_SESSION_KEYRING */), inside.Int(0)).Ignore()
+	lowerNodes(b, p)
+	lowerOwn(b, p)
 	lowerPrivileges(b, p)
 	return slave
 }
 
+// lowerNodes does what the native set-up does to the devices that are shown inside,
+// and what bwrap has no option for: it makes their mounts read-only, with which they
+// can be written to all the same.
+//
+// SECURITY: root is the owner of the host's nodes, and needs no capability to change
+// their mode or time (LNX-02). For this step bwrap leaves it CAP_SYS_ADMIN over the
+// sandbox's own mounts.
+func lowerNodes(b *inside.Builder, p *plan.Plan) {
+	if p.Outer == nil || p.Isolation.Direct || os.Geteuid() != 0 {
+		return
+	}
+	for _, n := range devNodes {
+		b.Call(inside.Init, "protect /dev/"+n, unix.SYS_MOUNT, inside.Int(0), inside.Str("/dev/"+n), inside.Int(0),
+			inside.Imm(unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC), inside.Int(0)).Tolerate(uintptr(unix.ENOENT))
+	}
+}
+
 // firstFree is the first descriptor that is not one of ours.
 const firstFree = inside.FDInit
+
+// lowerOwn makes what /proc has of the init itself read-only. It is not dumpable, so
+// that root owns these files, and root alone could write to them.
+//
+// SECURITY: /proc/1/autogroup puts the init behind all others that are busy, so that
+// neither it nor the tree could be ended for minutes (PROC-02).
+func lowerOwn(b *inside.Builder, p *plan.Plan) {
+	if p.Isolation.Direct || !p.Isolation.PID || os.Geteuid() != 0 {
+		return
+	}
+	const own, label = "/proc/1", "protect /proc/1"
+	b.Call(inside.Init, label, unix.SYS_MOUNT, inside.Str(own), inside.Str(own), inside.Int(0), inside.Imm(unix.MS_BIND), inside.Int(0))
+	b.Call(inside.Init, label, unix.SYS_MOUNT, inside.Int(0), inside.Str(own), inside.Int(0),
+		inside.Imm(unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC), inside.Int(0))
+}
 
 // lowerPrivileges drops everything that can be dropped (LNX-06, LNX-08).
 func lowerPrivileges(b *inside.Builder, p *plan.Plan) {

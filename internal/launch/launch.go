@@ -22,6 +22,11 @@ type Options struct {
 	SecondStart bool                 // take the portable way, a second start of our own binary and the Go init, also where the fast one exists (tests)
 }
 
+// EverySecondStart makes all starts of this program as Options.SecondStart says. Only
+// tests set it, before anything is started: what has the fast way can so be tried on the
+// portable one with the whole contract suite.
+var EverySecondStart bool
+
 // Process is a plan that runs. Exactly one goroutine may call Wait; the other
 // methods may be called from any.
 type Process struct {

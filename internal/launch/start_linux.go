@@ -42,6 +42,7 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.SecondStart = opt.SecondStart || EverySecondStart
 	l := &launcher{plan: p, opt: opt}
 	if err := l.lower(); err != nil {
 		return nil, fault.Wrap(fault.Internal, "prepare the sandbox", "", err)
@@ -335,8 +336,12 @@ func (l *launcher) abandon() {
 		if l.pid > 0 {
 			_ = unix.Kill(l.pid, unix.SIGKILL) // not yet waited for by us or by bwrap, which waits for it
 		}
-		_ = unix.Kill(l.outer, unix.SIGKILL)
-		waitPID(l.outer)
+		if l.plan.Outer != nil {
+			endOuter(l.outer)
+		} else {
+			_ = unix.Kill(l.outer, unix.SIGKILL)
+			waitPID(l.outer)
+		}
 	}
 	l.raw.Release()
 	l.group.remove()

@@ -13,9 +13,6 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
 )
 
-// initPath is the init as a child finds it: descriptor 6.
-const initPath = "/proc/self/fd/" + string(rune('0'+inside.FDInit))
-
 // target says what is started, and in which namespaces.
 //
 // SECURITY: the environment is empty. What the launcher holds must not be seen
@@ -37,7 +34,7 @@ func (l *launcher) target() (path string, argv []string, attr *syscall.ProcAttr)
 		}
 		return l.plan.Outer.Program, []string{"bwrap"}, attr
 	case iso.Direct:
-		return initPath, []string{inside.InitName}, attr
+		return inside.InitPath, []string{inside.InitName}, attr
 	}
 	sys.Cloneflags = namespaces(iso) &^ unix.CLONE_NEWUSER
 	if iso.User {
@@ -97,7 +94,7 @@ func (l *launcher) openOuter(argv *[]string) error {
 		return l.wrap("hand arguments over", err)
 	}
 	l.extra = append(l.extra, fd)
-	*argv = append(*argv, "--args", strconv.Itoa(next+len(l.extra)-1), "--", initPath)
+	*argv = append(*argv, "--args", strconv.Itoa(next+len(l.extra)-1), "--", inside.InitPath)
 	return nil
 }
 

@@ -36,3 +36,26 @@ func children(pid int) []int {
 	}
 	return out
 }
+
+// endOuter ends an outer program that is still building its sandbox, and waits for it.
+//
+// SECURITY: bwrap's child waits for its parent's word before it does anything, on a
+// descriptor of which it has a copy. Were the parent killed before that, the child
+// would wait for ever: so the parent is stopped, the children are killed, then the
+// parent (PROC-02).
+func endOuter(pid int) {
+	_ = unix.Kill(pid, unix.SIGSTOP)
+	var st unix.WaitStatus
+	for {
+		_, err := unix.Wait4(pid, &st, unix.WUNTRACED, nil)
+		if err == nil && st.Stopped() {
+			break
+		}
+		if err != unix.EINTR {
+			return // it has ended
+		}
+	}
+	killTree(pid)
+	_ = unix.Kill(pid, unix.SIGKILL)
+	waitPID(pid)
+}

@@ -147,7 +147,7 @@ func TestKernelFiles(t *testing.T) {
 		{"mknodat socket", "mknodat", w(cwd, path("n11"), 0o140755, 0), 0, noControl},
 		{"mkdirat g+s", "mkdirat", w(cwd, path("d1"), 0o6755), 0, noControl},
 		{"open_by_handle_at", "open_by_handle_at", w(3, badPtr, 0), unix.EPERM, unix.EFAULT},
-		{"name_to_handle_at", "name_to_handle_at", w(3, badPtr, badPtr, badPtr, 0), unix.EFAULT, unix.EFAULT},
+		{"name_to_handle_at", "name_to_handle_at", w(3, badPtr, badPtr, badPtr, 0), unix.ENOSYS, unix.EFAULT},
 	}, f)
 	// Why mkdir needs no rule: the kernel leaves the bits out.
 	st, err := os.Stat(filepath.Join(dir, "d1"))
@@ -223,6 +223,9 @@ func TestKernelNamespacesAndKernelSurface(t *testing.T) {
 		{"unshare(NEWUTS)", "unshare", w(0x04000000), unix.EPERM, 0},
 		{"unshare(NEWTIME)", "unshare", w(0x80), unix.EPERM, noControl},
 		{"unshare(no flag of today)", "unshare", w(0x00100000), unix.EPERM, noControl},
+		{"statmount", "statmount", w(badPtr, badPtr, 8, 0), unix.ENOSYS, anyErrno},
+		{"listmount", "listmount", w(badPtr, badPtr, 8, 0), unix.ENOSYS, anyErrno},
+		{"memfd_secret", "memfd_secret", w(0xff), unix.ENOSYS, anyErrno},
 		{"setns", "setns", w(99, 0), unix.EPERM, unix.EBADF},
 		{"mount", "mount", w(badPtr, badPtr, badPtr, 0, 0), unix.EPERM, unix.EFAULT},
 		{"umount2", "umount2", w(badPtr, 0), unix.EPERM, unix.EFAULT},

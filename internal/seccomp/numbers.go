@@ -14,6 +14,10 @@ const (
 	oTmpfile  = 0o20000000
 	usesAMode = oCreate | oTmpfile // the flags under which open reads its mode argument
 
+	fSetLease = 1024 // include/uapi/linux/fcntl.h: F_SETLEASE
+
+	prioUser = 2 // include/uapi/linux/resource.h: PRIO_USER
+
 	// include/uapi/linux/sched.h. CLONE_NEWTIME (0x80) is no flag of clone(2):
 	// it lies in the byte of the exit signal.
 	cloneNewAny = 0x7e020000 // NEWNS NEWCGROUP NEWUTS NEWIPC NEWUSER NEWPID NEWNET

@@ -2,28 +2,32 @@ package seccomp
 
 // Reasons that several rows share.
 const (
-	whySetID    = "a set-user-ID or set-group-ID file left in the workspace gives the user's (or root's) rights to others on the host; BPF cannot tell a directory from a file, so set-group-ID directories are refused too, as systemd's RestrictSUIDSGID= does"
-	whyMode     = "permission bits without set-ID"
-	whyDevice   = "a device node in the workspace reaches the host's devices"
-	whyCreate   = "makes or replaces a name: the supervisor checks it against the protected names and does it itself (FS-04)"
-	whyCreateOK = "making names is limited by the mounts and Landlock"
-	whyMount    = "mounts decide what the sandbox is"
-	whyNested   = "exec.nested: namespaces and mounts of the command's own, over which it has no power in ours (mounts that came from outside are locked)"
-	whyKeys     = "kernel keyrings are not part of any namespace: the caller's session keys would be in reach"
-	whyAdmin    = "administers the host; no command has a use for it"
-	whyUring    = "runs file and socket operations that no filter sees, and has a long record of kernel holes"
-	whyGone     = "the kernel has no such call any more (or never had)"
-	whyNUMA     = "memory placement; other processes' with a process id"
-	whyLSM      = "reads or sets the security label of the caller"
+	whySetID     = "a set-user-ID or set-group-ID file left in the workspace gives the user's (or root's) rights to others on the host; BPF cannot tell a directory from a file, so set-group-ID directories are refused too, as systemd's RestrictSUIDSGID= does"
+	whyMode      = "permission bits without set-ID"
+	whyDevice    = "a device node in the workspace reaches the host's devices"
+	whyCreate    = "makes or replaces a name: the supervisor checks it against the protected names and does it itself (FS-04)"
+	whyCreateOK  = "making names is limited by the mounts and Landlock"
+	whyMount     = "mounts decide what the sandbox is"
+	whyNested    = "exec.nested: namespaces and mounts of the command's own, over which it has no power in ours (mounts that came from outside are locked)"
+	whyKeys      = "kernel keyrings are not part of any namespace: the caller's session keys would be in reach"
+	whyAdmin     = "administers the host; no command has a use for it"
+	whyUring     = "runs file and socket operations that no filter sees, and has a long record of kernel holes"
+	whyGone      = "the kernel has no such call any more (or never had)"
+	whyNUMA      = "memory placement; other processes' with a process id"
+	whyMountInfo = "asks for mounts by number, of other namespaces too; libmount falls back to /proc/self/mountinfo"
+	whyInitTime  = "of our init (PID 1), alone or with all of its user's: put behind thousands of busy processes it could not end them for minutes, nor end itself"
+	whyLSM       = "reads or sets the security label of the caller"
 
 	// Differences from Docker's default profile.
-	dockerSetID  = "Docker allows any mode: its files stay in the container, ours are in the user's workspace"
-	dockerDevice = "Docker leaves devices to CAP_MKNOD and the device cgroup; we have neither, and whiteouts need no capability"
-	dockerNotify = "a mode of ours: Docker has no supervisor"
-	dockerNested = "Docker allows it with CAP_SYS_ADMIN only; here the policy opens it by name, for user namespaces alone"
-	dockerErrno  = "Docker refuses with EPERM; ENOSYS is what a kernel without the feature says, and makes programs fall back"
-	dockerGone   = "same result as without a filter, which Docker's EPERM (or pass) also comes to"
-	dockerNew    = "too new for Docker's list"
+	dockerSetID   = "Docker allows any mode: its files stay in the container, ours are in the user's workspace"
+	dockerDevice  = "Docker leaves devices to CAP_MKNOD and the device cgroup; we have neither, and whiteouts need no capability"
+	dockerNotify  = "a mode of ours: Docker has no supervisor"
+	dockerNested  = "Docker allows it with CAP_SYS_ADMIN only; here the policy opens it by name, for user namespaces alone"
+	dockerErrno   = "Docker refuses with EPERM; ENOSYS is what a kernel without the feature says, and makes programs fall back"
+	dockerGone    = "same result as without a filter, which Docker's EPERM (or pass) also comes to"
+	dockerSurface = "Docker allows it; no command of an agent has a use for it"
+	dockerInit    = "Docker's first process is the container's own"
+	dockerNew     = "too new for Docker's list"
 )
 
 // rules lists the calls with conditions, refusals, or a reason worth a word.
@@ -82,6 +86,10 @@ var rules = [...]Rule{
 	{Call: "symlinkat", AMD64: 266, ARM64: 36, Gate: IfNotify, Action: Notify, Reason: whyCreate, Docker: dockerNotify},
 	{Call: "symlinkat", AMD64: 266, ARM64: 36, Action: Allow, Reason: whyCreateOK},
 	{Call: "open_by_handle_at", AMD64: 304, ARM64: 265, Action: Refuse, Errno: EPERM, Reason: "opens any file of a file system by number, past the mounts"},
+	{Call: "name_to_handle_at", AMD64: 303, ARM64: 264, Action: Refuse, Errno: ENOSYS, Reason: "gives the numbers that open_by_handle_at takes, to be used by an accomplice outside; systemd and others go on as on a kernel without CONFIG_FHANDLE", Docker: dockerSurface},
+
+	{Call: "fcntl", AMD64: 72, ARM64: 25, When: []Cond{{Arg: 1, Op: Eq, Value: fSetLease}}, Action: Refuse, Errno: EPERM, Reason: "a lease on a file of the host that is only readable here: whoever opens it outside waits 45 s (lease-break-time)", Docker: dockerSurface, hot: true},
+	{Call: "fcntl", AMD64: 72, ARM64: 25, Action: Allow, Reason: "descriptors, locks and pipes of the command's own"},
 
 	// --- terminals and sockets ---
 	{Call: "ioctl", AMD64: 16, ARM64: 29, When: []Cond{{Arg: 1, Op: Eq, Value: tiocsti}}, Action: Refuse, Errno: EPERM, Reason: "types into the terminal, so the shell outside runs it", Docker: "Docker gives each container a terminal of its own; a second layer here", hot: true},
@@ -135,6 +143,8 @@ var rules = [...]Rule{
 	{Call: "sethostname", AMD64: 170, ARM64: 161, Action: Refuse, Errno: EPERM, Reason: whyAdmin},
 	{Call: "setdomainname", AMD64: 171, ARM64: 162, Gate: IfNested, Action: Allow, Reason: whyNested, Docker: dockerNested},
 	{Call: "setdomainname", AMD64: 171, ARM64: 162, Action: Refuse, Errno: EPERM, Reason: whyAdmin},
+	{Call: "statmount", AMD64: 457, ARM64: 457, Action: Refuse, Errno: ENOSYS, Reason: whyMountInfo, Docker: dockerSurface},
+	{Call: "listmount", AMD64: 458, ARM64: 458, Action: Refuse, Errno: ENOSYS, Reason: whyMountInfo, Docker: dockerSurface},
 	{Call: "listns", AMD64: 470, ARM64: 470, Action: Refuse, Errno: ENOSYS, Reason: "lists namespaces; lsns falls back to /proc", Docker: dockerErrno},
 
 	// --- other processes ---
@@ -144,6 +154,18 @@ var rules = [...]Rule{
 	{Call: "pidfd_getfd", AMD64: 438, ARM64: 438, Action: Refuse, Errno: EPERM, Reason: "takes descriptors out of another process, such as the launcher's pipe from our init"},
 	{Call: "kcmp", AMD64: 312, ARM64: 272, Action: Refuse, Errno: EPERM, Reason: "compares kernel pointers of processes"},
 	{Call: "process_madvise", AMD64: 440, ARM64: 440, Action: Refuse, Errno: EPERM, Reason: "advises on another process's memory"},
+	// SECURITY: the end of the tree needs PID 1 to run (PROC-02).
+	{Call: "setpriority", AMD64: 141, ARM64: 140, When: []Cond{{Arg: 0, Op: Eq, Value: prioUser}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "setpriority", AMD64: 141, ARM64: 140, When: []Cond{{Arg: 1, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "setpriority", AMD64: 141, ARM64: 140, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setscheduler", AMD64: 144, ARM64: 119, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setscheduler", AMD64: 144, ARM64: 119, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setparam", AMD64: 142, ARM64: 118, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setparam", AMD64: 142, ARM64: 118, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setattr", AMD64: 314, ARM64: 274, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setattr", AMD64: 314, ARM64: 274, Action: Allow, Reason: "the command's own processes"},
+	{Call: "sched_setaffinity", AMD64: 203, ARM64: 122, When: []Cond{{Arg: 0, Op: Eq, Value: 1}}, Action: Refuse, Errno: EPERM, Reason: whyInitTime, Docker: dockerInit},
+	{Call: "sched_setaffinity", AMD64: 203, ARM64: 122, Action: Allow, Reason: "the command's own processes"},
 	{Call: "seccomp", AMD64: 317, ARM64: 277, Action: Allow, Reason: "filters only add up: a stricter one of the command's own (browsers, sshd) is welcome"},
 	{Call: "prctl", AMD64: 157, ARM64: 167, Action: Allow, Reason: "the process's own state; what has power needs a capability; filters and no_new_privs cannot be taken back"},
 	{Call: "personality", AMD64: 135, ARM64: 92, When: []Cond{{Arg: 0, Op: In, Set: []uint32{perLinux, perLinux32, uname26, perUname32, personQuery}}}, Action: Allow, Reason: "the query, and personas that change only what uname says"},
@@ -156,6 +178,7 @@ var rules = [...]Rule{
 	{Call: "bpf", AMD64: 321, ARM64: 280, Action: Refuse, Errno: EPERM, Reason: "programs in the kernel; EPERM is also what unprivileged_bpf_disabled gives"},
 	{Call: "perf_event_open", AMD64: 298, ARM64: 241, Action: Refuse, Errno: EPERM, Reason: "watches the CPU and the kernel; a long record of holes"},
 	{Call: "userfaultfd", AMD64: 323, ARM64: 282, Action: Refuse, Errno: EPERM, Reason: "stops the kernel in the middle of a copy: the common helper of exploits"},
+	{Call: "memfd_secret", AMD64: 447, ARM64: 447, Action: Refuse, Errno: ENOSYS, Reason: "locked memory out of the kernel's own map, which also keeps the machine from hibernating; who uses it falls back to mlock", Docker: dockerSurface},
 	{Call: "add_key", AMD64: 248, ARM64: 217, Action: Refuse, Errno: EPERM, Reason: whyKeys},
 	{Call: "request_key", AMD64: 249, ARM64: 218, Action: Refuse, Errno: EPERM, Reason: whyKeys},
 	{Call: "keyctl", AMD64: 250, ARM64: 219, Action: Refuse, Errno: EPERM, Reason: whyKeys},

@@ -112,6 +112,22 @@ var conditional = []vector{
 
 	{"clone", Options{}, args(0x01200011), Allow, 0}, // fork of glibc
 	{"clone", Options{}, args(0x003d0f00), Allow, 0}, // pthread_create
+	{"fcntl", Options{}, args(3, 1024, 1), Refuse, EPERM},
+	{"fcntl", Options{}, args(3, 0x1_0000_0400, 1), Refuse, EPERM},
+	{"fcntl", Options{}, args(3, 1030, 0), Allow, 0},
+	{"setpriority", Options{}, args(2, 0, 19), Refuse, EPERM},
+	{"setpriority", Options{}, args(0, 1, 19), Refuse, EPERM},
+	{"setpriority", Options{}, args(1, 1, 19), Refuse, EPERM},
+	{"setpriority", Options{}, args(0, 0x1_0000_0001, 19), Refuse, EPERM}, // the kernel reads an int
+	{"setpriority", Options{}, args(0, 0, 19), Allow, 0},
+	{"sched_setscheduler", Options{}, args(1, 5), Refuse, EPERM},
+	{"sched_setscheduler", Options{}, args(0, 5), Allow, 0},
+	{"sched_setparam", Options{}, args(1), Refuse, EPERM},
+	{"sched_setparam", Options{}, args(2), Allow, 0},
+	{"sched_setattr", Options{}, args(1), Refuse, EPERM},
+	{"sched_setattr", Options{}, args(11), Allow, 0},
+	{"sched_setaffinity", Options{}, args(1, 8), Refuse, EPERM},
+	{"sched_setaffinity", Options{}, args(0, 8), Allow, 0},
 	{"clone", Options{}, args(0x00000091), Allow, 0}, // 0x80 is in the signal's byte, no CLONE_NEWTIME
 	{"clone", Options{}, args(0x10000011), Refuse, EPERM},
 	{"clone", Options{}, args(0x00020011), Refuse, EPERM},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -22,6 +23,7 @@ type limiter struct {
 	dropped int64
 	held    []byte // the beginning of a character at the end of the head
 	failed  bool   // the writer gave an error: go on reading, write no more
+	left    atomic.Bool
 }
 
 func newLimiter(w io.Writer, limit int64) *limiter {
@@ -34,7 +36,7 @@ func newLimiter(w io.Writer, limit int64) *limiter {
 }
 
 func (l *limiter) put(p []byte) {
-	if l.failed || len(p) == 0 {
+	if l.failed || len(p) == 0 || l.left.Load() {
 		return
 	}
 	if _, err := l.w.Write(p); err != nil {
@@ -131,6 +133,10 @@ func (l *limiter) close() {
 	l.put(tail)
 }
 
+// abandon has nothing more written. The writer may be holding a write, and with it mu.
+func (l *limiter) abandon() { l.left.Store(true) }
+
+// cut tells whether something was left out.
 func (l *limiter) cut() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -36,16 +37,18 @@ type Session struct {
 	exit  report.Exit
 	err   error
 	mu    sync.Mutex
-	cause report.Cause // why we ended it; "" when it ended by itself
-	heard *scanner     // the command's messages
-	pids  []int        // of what ran, where they are known
+	cause report.Cause  // why we ended it; "" when it ended by itself
+	over  chan struct{} // closed when what is not copied by now is given up
+	late  sync.Once     // closes it
+	heard *scanner      // the command's messages
+	pids  []int         // of what ran, where they are known
 	denials
 }
 
 // Start takes over a process. When ctx ends, the whole tree is ended: TERM
 // first, then KILL after the grace (PROC-02).
 func Start(ctx context.Context, proc *launch.Process, opt Options) *Session {
-	s := &Session{proc: proc, opt: opt, done: make(chan struct{})}
+	s := &Session{proc: proc, opt: opt, done: make(chan struct{}), over: make(chan struct{})}
 	out := newLimiter(opt.Stdout, opt.Output)
 	errw := newLimiter(opt.Stderr, opt.Output)
 	if opt.Judge != nil {
@@ -127,23 +130,42 @@ func (s *Session) watch(ctx context.Context) {
 	}
 }
 
-// end asks the tree to end, and ends it after the grace.
+// lastCopies is the time for output that the caller has not taken when the tree is
+// killed. A reader that takes nothing must not hold the run.
+const lastCopies = 250 * time.Millisecond
+
+// end asks the tree to end, and ends it after the grace. When all of it has ended
+// already and only the caller's reader is slow, that has the grace as well.
 func (s *Session) end(cause report.Cause, sig syscall.Signal) {
 	s.mu.Lock()
 	if s.cause == "" {
 		s.cause = cause
 	}
 	s.mu.Unlock()
-	if err := s.proc.SignalAll(sig); err == nil && s.opt.Grace > 0 {
-		t := time.NewTimer(s.opt.Grace)
-		defer t.Stop()
-		select {
-		case <-s.done:
+	if err := s.proc.SignalAll(sig); err == nil || errors.Is(err, os.ErrProcessDone) {
+		if s.doneWithin(s.opt.Grace) {
 			return
-		case <-t.C:
 		}
 	}
 	s.proc.Kill()
+	if !s.doneWithin(lastCopies) {
+		s.late.Do(func() { close(s.over) })
+	}
+}
+
+// doneWithin waits for the end, so long.
+func (s *Session) doneWithin(d time.Duration) bool {
+	if d <= 0 {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-s.done:
+		return true
+	case <-t.C:
+		return false
+	}
 }
 
 // finish waits for the process, drains its output and settles the exit.
@@ -159,14 +181,35 @@ func (s *Session) finish(copies *sync.WaitGroup, out, errw *limiter) {
 			}
 		}
 	}
-	copies.Wait()
-	out.close()
-	errw.close()
+	whole := s.copied(copies, out, errw)
 	s.closeStreams()
 	s.err, s.pids = err, res.PIDs
 	s.exit = s.settle(res)
-	s.exit.Truncated = out.cut() || errw.cut()
-	s.judge()
+	s.exit.Truncated = !whole || out.cut() || errw.cut()
+	if whole { // else somebody is still at the messages
+		s.judge()
+	}
+}
+
+// copied waits until all output has been handed to the caller. False: the time for it
+// was over while the caller's writer held us. Nothing is written to it any more, apart
+// from what it is holding.
+func (s *Session) copied(copies *sync.WaitGroup, out, errw *limiter) bool {
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		copies.Wait()
+		out.close()
+		errw.close()
+	}()
+	select {
+	case <-all:
+		return true
+	case <-s.over:
+		out.abandon()
+		errw.abandon()
+		return false
+	}
 }
 
 func (s *Session) closeStreams() {

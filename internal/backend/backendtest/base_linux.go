@@ -8,10 +8,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/qiming-sandbox/qsandbox/internal/launch"
 )
 
 // baseEnv hands the base directory to a test binary that runs as another user.
 const baseEnv = "QSANDBOX_TEST_BASE"
+
+// secondEnv makes every sandbox start the portable way, as on arm64.
+const secondEnv = "QSANDBOX_TEST_SECOND"
 
 // base is where this process makes its directories; set by Main.
 var base string
@@ -27,6 +32,7 @@ type Options struct {
 // The base lies outside /tmp and /var/tmp, which are private inside a sandbox,
 // and can be read by every user.
 func Main(m *testing.M, opt Options) int {
+	launch.EverySecondStart = os.Getenv(secondEnv) == "1"
 	if role := os.Getenv(roleEnv); role != "" {
 		return play(role)
 	}

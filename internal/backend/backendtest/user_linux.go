@@ -40,7 +40,7 @@ func AsOrdinaryUser(t *testing.T, skip string, more ...string) {
 	cmd.Dir = workDir(t)
 	cmd.Env = []string{"HOME=" + home, "USER=" + UserName, "SHELL=/bin/sh", "LANG=C.UTF-8", baseEnv + "=" + dir,
 		"PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"QSANDBOX_REQUIRE=" + os.Getenv("QSANDBOX_REQUIRE"), "QSANDBOX_LONG=" + os.Getenv("QSANDBOX_LONG")}
+		"QSANDBOX_REQUIRE=" + os.Getenv("QSANDBOX_REQUIRE"), "QSANDBOX_LONG=" + os.Getenv("QSANDBOX_LONG"), secondEnv + "=" + os.Getenv(secondEnv)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: []uint32{}}}
 	out, err := cmd.CombinedOutput()
 	showRun(t, string(out))

@@ -84,8 +84,9 @@ func (a *args) namespaces(iso plan.Isolation, s *spec.Spec, sup backend.Support)
 	}
 	a.text("--unshare-pid", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try", "--cap-drop", "ALL")
 	if s.Launcher.UID == 0 {
-		// For the init: it empties the bounding set and changes the user, then drops these too.
-		for _, c := range []string{"CAP_SETPCAP", "CAP_SETUID", "CAP_SETGID"} {
+		// For the init: it makes device nodes read-only, empties the bounding set and
+		// changes the user, then drops these too.
+		for _, c := range []string{"CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETUID", "CAP_SETGID"} {
 			a.text("--cap-add", c)
 		}
 	}
