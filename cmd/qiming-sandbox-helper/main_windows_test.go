@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +38,7 @@ func init() {
 		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
 		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
 		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
-		"touch":  touch, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+		"touch":  touch, "plant": plant, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
 	}
 }
 
@@ -44,6 +46,17 @@ func touch(a []string) int {
 	if err := os.WriteFile(a[0], []byte("x"), 0o600); err != nil {
 		fmt.Print(err)
 		return 1
+	}
+	return 0
+}
+
+// plant makes files, with their folders.
+func plant(a []string) int {
+	for _, f := range a {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f), 0o755), os.WriteFile(f, []byte("planted"), 0o644)); err != nil {
+			fmt.Print(err)
+			return 1
+		}
 	}
 	return 0
 }

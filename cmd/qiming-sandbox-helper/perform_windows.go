@@ -27,11 +27,17 @@ func perform(ctx context.Context, c helpercmd.Command, s streams) (outcome, erro
 	if !c.WriteRestricted() {
 		req.Restriction = winsandbox.Unrestricted
 	}
+	switch {
+	case c.Policy.Mode == policy.Permissive:
+		req.NewNames = winsandbox.NewNamesLeft
+	case c.NewNames == "caller":
+		req.NewNames = winsandbox.NewNamesCallers
+	}
 	if c.Policy.Network {
 		req.Network = winsandbox.NetworkOn
 	}
 	o, err := winsandbox.Run(ctx, req)
-	return outcome{o.Code, o.TimedOut, out.cut || errs.cut, o.Rows, o.Notices}, err
+	return outcome{o.Code, o.TimedOut, out.cut || errs.cut, o.Rows, o.Notices, o.Denials}, err
 }
 
 // rootsOf gives the writable roots: of a preset the helper's own directory; of strict

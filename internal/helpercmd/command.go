@@ -41,6 +41,7 @@ type Command struct {
 	Wish      Wish
 	Audit     string   // best-effort | enforce
 	DenyWrite []string // stays read-only inside the roots, beside what the helper finds itself
+	NewNames  string   // helper | caller: who looks for protected names
 	PassEnv   []string // variables let through beside the safe list
 	Timeout   time.Duration
 	Memory    int64 // bytes, for the whole tree
@@ -65,6 +66,13 @@ var flags = map[string]func(*Command, string) error{
 		c.Audit = v
 		if v != "best-effort" && v != "enforce" {
 			return bad("--audit", v, "it is best-effort or enforce")
+		}
+		return nil
+	},
+	"--protected": func(c *Command, v string) error {
+		c.NewNames = v
+		if v != "helper" && v != "caller" {
+			return bad("--protected", v, "it is helper or caller")
 		}
 		return nil
 	},
@@ -141,7 +149,7 @@ func cpus(c *Command, v string) error {
 
 // Parse reads what stands behind run or serve.
 func Parse(sub Sub, args []string) (Command, error) {
-	c := Command{Sub: sub, Audit: "best-effort", Policy: Policy{Type: policy.ReadOnly, Mode: policy.Strict}}
+	c := Command{Sub: sub, Audit: "best-effort", NewNames: "helper", Policy: Policy{Type: policy.ReadOnly, Mode: policy.Strict}}
 	seen := map[string]bool{}
 	for len(args) > 0 {
 		a := args[0]
@@ -242,6 +250,7 @@ func (c *Command) Args() []string {
 	add(c.Wish == Restricted, "--write-restricted")
 	add(c.Wish == NotRestricted, "--no-write-restricted")
 	add(c.Audit == "enforce", "--audit", c.Audit)
+	add(c.NewNames == "caller", "--protected", c.NewNames)
 	for _, p := range c.DenyWrite {
 		add(true, "--deny-write", p)
 	}

@@ -70,7 +70,7 @@ func FuzzPolicy(f *testing.F) {
 
 func TestParseCommand(t *testing.T) {
 	want := Command{Sub: Serve, Mode: policy.WorkspaceWrite, Cwd: `C:\ws`, Home: `C:\h`, Policy: Policy{Type: policy.WorkspaceWrite, WritableRoots: []string{`C:\ws`}, Mode: policy.Compat},
-		Wish: Restricted, Audit: "enforce", DenyWrite: []string{`C:\ws\a`, `C:\ws\b`}, PassEnv: []string{"CI", "X"}, Timeout: 90 * time.Second, Memory: 1 << 30, Processes: 64, CPUs: 1.5,
+		Wish: Restricted, Audit: "enforce", NewNames: "caller", DenyWrite: []string{`C:\ws\a`, `C:\ws\b`}, PassEnv: []string{"CI", "X"}, Timeout: 90 * time.Second, Memory: 1 << 30, Processes: 64, CPUs: 1.5,
 		Output: 100, Report: `C:\r.json`, TTY: true, Argv: []string{"cmd", "--", "--mode", ""}}
 	args := want.Args()
 	got, err := Parse(Serve, args[1:])
@@ -111,6 +111,7 @@ func TestBadCommands(t *testing.T) {
 		{with("--cpus", "NaN", "--", "x"), fault.UsageInvalid, "processors"},
 		{with("--processes", "-1", "--", "x"), fault.UsageInvalid, "processes"},
 		{with("--audit", "yes", "--", "x"), fault.UsageInvalid, "best-effort"},
+		{with("--protected", "nobody", "--", "x"), fault.UsageInvalid, "caller"},
 		{with("--tty", "--", "x"), fault.UsageInvalid, "terminal"},
 		{with("--home", "", "--", "x"), fault.UsageInvalid, "empty"},
 	} {

@@ -14,6 +14,7 @@ type Request struct {
 	Roots       []string // writable; none in read-only
 	ReadOnly    bool
 	DenyWrite   []string
+	NewNames    NewNames
 	Restriction Restriction
 	Network     Network
 	AuditAll    bool // fail when the audit did not see everything
@@ -35,6 +36,7 @@ type Outcome struct {
 	TimedOut bool
 	Rows     []report.Enforcement
 	Notices  []report.Notice
+	Denials  []report.Denial // protected names that the run planted
 }
 
 func (o *Outcome) notice(kind, text string) {
@@ -58,6 +60,7 @@ func (o *Outcome) describe(r Request, f TokenFacts) {
 	default:
 		o.row("FS-01", how, report.Modelled, "computed by our model of the access check; not verified on a real Windows")
 	}
+	o.rowOfNewNames(r)
 	o.row("FS-03", "", report.None, "a write-restricted token reads whatever its user can read")
 	if r.Network == NetworkOn {
 		o.row("NET-01", "the policy gives the host's network", report.Enforced, "")

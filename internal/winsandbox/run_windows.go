@@ -27,6 +27,7 @@ type run struct {
 	layout  Layout
 	wish    TokenWish
 	out     Outcome
+	watch   *watch
 	program string
 	line    string
 	env     []string
@@ -59,12 +60,20 @@ func Run(ctx context.Context, req Request) (Outcome, error) {
 	if err := r.audit(); err != nil {
 		return r.out, err
 	}
+	if r.watches() {
+		if err := r.watch.begin(r.roots[0]); err != nil {
+			return r.out, err
+		}
+	}
 	if err := r.edit(); err != nil {
-		return r.out, errors.Join(err, r.rollback())
+		return r.out, errors.Join(err, r.rollback(), r.watch.end(&r.out))
 	}
 	err = r.start(ctx, token)
-	return r.out, errors.Join(err, r.rollback())
+	return r.out, errors.Join(err, r.rollback(), r.watch.end(&r.out))
 }
+
+// watches tells whether we look for new names ourselves.
+func (r *run) watches() bool { return !r.ReadOnly && r.NewNames == NewNamesMoved }
 
 // places resolves every path, and refuses what opens too much (WIN-05, FS-05).
 func (r *run) places() (err error) {
@@ -135,6 +144,8 @@ func (r *run) identity() error {
 		return err
 	}
 	defer s.close()
+	r.watch = newWatch(host.Real(), s.dir, os.Getpid())
+	r.watch.recover(&r.out)
 	holder := r.cwd
 	if len(r.roots) > 0 {
 		holder = r.roots[0]
@@ -178,7 +189,8 @@ func (r *run) private(s *state) error {
 }
 
 // protected finds what stays read-only in the roots: each root's own .git as a whole,
-// the names of policy/protected.json, and what the caller names (FS-04, WN-07).
+// the names of policy/protected.json, and what the caller names (FS-04, WN-07). A
+// caller that looks for new names has looked for those that exist, too.
 func (r *run) protected() error {
 	add := func(p string) {
 		if clean, err := CleanPath("protected", p); err == nil && inRoots(r.layout.Roots, clean) && !isRoot(r.layout.Roots, clean) && !inList(r.layout.Protected, clean) {
@@ -196,7 +208,11 @@ func (r *run) protected() error {
 		}
 		add(p)
 	}
-	found := protect.Scan(host.Real(), r.roots, []string{r.at.Home}, nil, protect.Limits{})
+	if !r.watches() {
+		return nil
+	}
+	r.watch.found = protect.Scan(r.watch.h, r.roots, []string{r.at.Home}, nil, protect.Limits{})
+	found := r.watch.found
 	for _, it := range found.Items {
 		if it.Action != protect.Watch && it.Action != protect.Pin {
 			add(it.Path)

@@ -45,7 +45,7 @@ func files(p *plan.Plan, s *spec.Spec, restricted bool) {
 		p.Row("FS-02", how, report.Modelled, modelled)
 		p.Row("FS-03", "", report.None, readsAll)
 		p.Row("FS-04", "existing names: denials, directories above them kept in place", report.Modelled, modelled)
-		p.Row("FS-04", "new names", report.Advisory, "what the command adds is not prevented; look at the workspace before you use it")
+		p.Row("FS-04", "new names: looked for at the end of the run, moved away, reported", report.Detected, "not prevented; "+emulated)
 		p.Row("WIN-07", "audit of the directories beside the command's", report.Advisory, "directories deeper down that anybody may write stay writable")
 	}
 	p.Enforcement = append(p.Enforcement, s.Rows...)
