@@ -41,7 +41,7 @@ const usage = `usage:
 run captures and prints one JSON object; serve passes input and output on.
 options: --home DIR, --audit best-effort|enforce, --deny-write PATH, --protected helper|caller, --pass-env NAME,
   --timeout 90s, --memory BYTES, --processes N, --cpus N, --output BYTES, --report FILE,
-  --tty (serve). docs/windows.md says what each does.
+  --tty [--size 80x25] [--sizes HANDLE] (serve). docs/windows.md says what each does.
 `
 
 // execute carries out one command line and gives the exit code.

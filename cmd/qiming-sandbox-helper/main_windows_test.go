@@ -38,7 +38,7 @@ func init() {
 		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
 		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
 		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
-		"touch":  touch, "plant": plant, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
 	}
 }
 
@@ -46,6 +46,22 @@ func touch(a []string) int {
 	if err := os.WriteFile(a[0], []byte("x"), 0o600); err != nil {
 		fmt.Print(err)
 		return 1
+	}
+	return 0
+}
+
+// consoleSizes tells the size of its console whenever it is another one, three times.
+func consoleSizes([]string) int {
+	last := ""
+	for end, told := time.Now().Add(20*time.Second), 0; told < 3 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var i windows.ConsoleScreenBufferInfo
+		if windows.GetConsoleScreenBufferInfo(windows.Handle(os.Stdout.Fd()), &i) != nil {
+			return 3
+		}
+		if s := fmt.Sprintf("<%dx%d>", i.Window.Right-i.Window.Left+1, i.Window.Bottom-i.Window.Top+1); s != last {
+			fmt.Println(s)
+			last, told = s, told+1
+		}
 	}
 	return 0
 }

@@ -86,7 +86,7 @@ func ParseResult(data []byte) (Result, error) {
 }
 
 // Capabilities are what this helper can do beyond the first one's command line.
-var Capabilities = []string{"acl", "audit", "cpus", "deny-write", "memory", "output", "pass-env", "processes", "protected-caller", "report", "serve-write-restricted", "timeout", "tty"}
+var Capabilities = []string{"acl", "audit", "cpus", "deny-write", "memory", "output", "pass-env", "processes", "protected-caller", "report", "resize", "serve-write-restricted", "timeout", "tty"}
 
 // Version is what version --json prints (WIN-11).
 type Version struct {

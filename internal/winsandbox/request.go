@@ -24,6 +24,8 @@ type Request struct {
 	Processes   int
 	CPUs        float64
 	TTY         bool
+	Size        Size        // of the console; zero is that of ours, else 80 by 25
+	Sizes       <-chan Size // its changes; nil: those of our own console
 	Argv        []string
 	Stdin       io.Reader // nil: empty
 	Stdout      io.Writer
