@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strconv"
-
-	"golang.org/x/sys/windows"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/helpercmd"
@@ -54,13 +53,13 @@ func changes(handle uintptr) (<-chan winsandbox.Size, error) {
 	if handle == 0 {
 		return nil, nil
 	}
-	if kind, err := windows.GetFileType(windows.Handle(handle)); err != nil || kind != windows.FILE_TYPE_PIPE {
+	pipe := os.NewFile(handle, "sizes")
+	if fi, err := pipe.Stat(); err != nil || fi.Mode()&fs.ModeNamedPipe == 0 {
 		return nil, fault.New(fault.UsageInvalid, "read --sizes", strconv.FormatUint(uint64(handle), 10), "it is no pipe that this process has inherited")
 	}
 	out := make(chan winsandbox.Size)
 	go func() {
 		defer close(out)
-		pipe := os.NewFile(handle, "sizes")
 		defer pipe.Close()
 		_ = helpercmd.Sizes(pipe, func(s helpercmd.Size) { out <- winsandbox.Size(s) }) // a bad line ends it: the size stays
 	}()
