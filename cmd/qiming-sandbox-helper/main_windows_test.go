@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func init() {
 		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
 		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
 		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
-		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "connect": connect, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
 	}
 }
 
@@ -63,6 +64,18 @@ func consoleSizes([]string) int {
 			last, told = s, told+1
 		}
 	}
+	return 0
+}
+
+// connect tells whether a socket of the program's own reaches an address.
+func connect(a []string) int {
+	c, err := net.DialTimeout("tcp", a[0], 5*time.Second)
+	if err != nil {
+		fmt.Print("no")
+		return 0
+	}
+	c.Close()
+	fmt.Print("connected")
 	return 0
 }
 

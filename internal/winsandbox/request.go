@@ -51,8 +51,8 @@ func (o *Outcome) row(req, mechanism string, level report.Level, why string) {
 
 // describe says how the requirements are kept in this run, after the token was read
 // back. What the system's own check has confirmed is still called modelled until a
-// test on a real Windows shows the whole.
-func (o *Outcome) describe(r Request, f TokenFacts) {
+// test on a real Windows shows the whole. filters is why none block the network, or "".
+func (o *Outcome) describe(r Request, f TokenFacts, filters string) {
 	const how = "write-restricted token, capability identifiers in access-control lists"
 	switch {
 	case r.Restriction == Unrestricted:
@@ -64,11 +64,7 @@ func (o *Outcome) describe(r Request, f TokenFacts) {
 	}
 	o.rowOfNewNames(r)
 	o.row("FS-03", "", report.None, "a write-restricted token reads whatever its user can read")
-	if r.Network == NetworkOn {
-		o.row("NET-01", "the policy gives the host's network", report.Enforced, "")
-	} else {
-		o.row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse", report.Advisory, "a program that opens a socket of its own is not stopped")
-	}
+	o.rowOfNetwork(r, filters)
 	o.row("VAR-01", "environment made from the safe list", report.Enforced, "")
 	o.row("PROC-02", "job object that ends with the helper", report.Modelled, "tried under Wine only; not verified on a real Windows")
 }

@@ -19,18 +19,20 @@ import (
 // run carries one request through its steps.
 type run struct {
 	Request
-	at      Places
-	cwd     string
-	roots   []string // real, as given
-	temp    string
-	cache   string
-	layout  Layout
-	wish    TokenWish
-	out     Outcome
-	watch   *watch
-	program string
-	line    string
-	env     []string
+	at     Places
+	cwd    string
+	roots  []string // real, as given
+	temp   string
+	cache  string
+	layout Layout
+	wish   TokenWish
+	out    Outcome
+	watch  *watch
+	// noFilters is why the network is not blocked by filters, or "".
+	noFilters string
+	program   string
+	line      string
+	env       []string
 }
 
 // Run runs one command in its sandbox and waits for the end of all that it started.
@@ -56,7 +58,9 @@ func Run(ctx context.Context, req Request) (Outcome, error) {
 		}
 		r.out.notice("emulated", err.Error())
 	}
-	r.out.describe(req, facts)
+	block, why := r.offline()
+	defer block.close()
+	r.out.describe(req, facts, why)
 	if err := r.audit(); err != nil {
 		return r.out, err
 	}
@@ -168,6 +172,11 @@ func (r *run) identity() error {
 		return err
 	}
 	r.wish = TokenWish{User: user, Logon: logon, Caps: r.layout.SIDs(), Restriction: r.Restriction}
+	if r.Network == NetworkOff {
+		if r.noFilters = canBlock(); r.noFilters == "" {
+			r.wish = r.wish.Offline()
+		}
+	}
 	return nil
 }
 

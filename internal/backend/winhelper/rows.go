@@ -72,7 +72,7 @@ func network(p *plan.Plan, s *spec.Spec) {
 		p.Row("NET-02", "", report.None, none)
 		p.Notices = append(p.Notices, report.Notice{Kind: "network:allow-missing", Text: none})
 	}
-	p.Row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse", report.Advisory, why)
+	p.Row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse; as an administrator also filters", report.Advisory, why)
 	p.Notices = append(p.Notices, report.Notice{Kind: "network:best-effort", Text: "the network is only discouraged: " + why})
 }
 
