@@ -99,6 +99,11 @@ func (r *run) places() (err error) {
 			r.roots = append(r.roots, root)
 		}
 	}
+	for _, p := range r.DenyWrite {
+		if _, err := CleanPath("--deny-write", p); err != nil {
+			return err
+		}
+	}
 	if !r.ReadOnly && len(r.roots) == 0 {
 		return fault.New(fault.PathOutsideWorkspace, "use --cwd", r.Cwd, "there is no writable root that it could lie in; name the workspace in writable_roots")
 	}
@@ -212,12 +217,9 @@ func (r *run) protected() error {
 		add(root + `\.git`)
 	}
 	for _, p := range r.DenyWrite {
-		if _, err := CleanPath("--deny-write", p); err != nil {
-			return err
-		}
 		add(p)
 	}
-	if !r.watches() {
+	if r.NewNames == NewNamesCallers {
 		return nil
 	}
 	r.watch.found = protect.Scan(r.watch.h, r.roots, []string{r.at.Home}, nil, protect.Limits{})
