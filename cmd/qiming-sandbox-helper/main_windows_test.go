@@ -20,6 +20,9 @@ import (
 // The test binary plays the helper and every command in it: role:NAME is its first
 // argument, since the helper passes no variable on.
 func TestMain(m *testing.M) {
+	if code, is := asHelper(os.Args[1:]); is {
+		os.Exit(code)
+	}
 	if len(os.Args) > 1 {
 		if name, ok := strings.CutPrefix(os.Args[1], "role:"); ok {
 			os.Exit(roles[name](os.Args[2:]))
@@ -39,7 +42,7 @@ func init() {
 		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
 		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
 		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
-		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "connect": connect, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "library": library, "connect": connect, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
 	}
 }
 
