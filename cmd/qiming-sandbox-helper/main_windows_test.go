@@ -46,12 +46,15 @@ func init() {
 	}
 }
 
-func touch(a []string) int {
-	if err := os.WriteFile(a[0], []byte("x"), 0o600); err != nil {
-		fmt.Print(err)
-		return 1
+// touch makes files; one that cannot be made does not keep it from the next.
+func touch(a []string) (code int) {
+	for _, f := range a {
+		if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
+			fmt.Println(err)
+			code = 1
+		}
 	}
-	return 0
+	return code
 }
 
 // consoleSizes tells the size of its console whenever it is another one, three times.
