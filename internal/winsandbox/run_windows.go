@@ -276,14 +276,16 @@ func (r *run) edit() error {
 	}
 	pid := os.Getpid()
 	start := began(pid)
+	records := make([]winacl.Record, 0, len(edits))
 	for _, e := range edits {
 		rec := winacl.NewRecord(e.Path, e.ACE)
 		rec.PID, rec.Start, rec.Added, rec.Keep = pid, start, time.Now().UTC().Truncate(time.Second), !r.ReadOnly
 		if len(r.roots) > 0 {
 			rec.Workspace = r.roots[0]
 		}
-		j = j.Add(rec)
+		records = append(records, rec)
 	}
+	j = j.Add(records...)
 	if err := s.writeJournal(j); err != nil {
 		return err
 	}
