@@ -37,11 +37,15 @@ func toInfo(fi fs.FileInfo, err error) (Info, error) {
 // handle says decides, not the name, which may be another file's a moment later.
 func readFile(path string, max int) ([]byte, error) {
 	fail := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: path, Err: err} }
-	name, err := windows.UTF16PtrFromString(path)
+	name := path
+	if p, ok := onDrive(path); ok {
+		name = `\\?\` + p // as it is: long paths, and no name that is a device
+	}
+	ptr, err := windows.UTF16PtrFromString(name)
 	if err != nil {
 		return fail(err)
 	}
-	h, err := windows.CreateFile(name, windows.GENERIC_READ, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil,
+	h, err := windows.CreateFile(ptr, windows.GENERIC_READ, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil,
 		windows.OPEN_EXISTING, windows.FILE_FLAG_OPEN_REPARSE_POINT|windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
 	if err != nil {
 		return fail(err)
