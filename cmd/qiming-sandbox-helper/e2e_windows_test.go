@@ -97,7 +97,11 @@ func (r *rig) run(options []string, command ...string) helpercmd.Result {
 }
 
 func (r *rig) acl(args ...string) aclAnswer {
-	c := exec.Command(os.Args[0], append(append([]string{"role:helper", "acl"}, args...), "--home", r.home)...)
+	args = append([]string{"role:helper", "acl"}, args...)
+	if r.home != "" {
+		args = append(args, "--home", r.home)
+	}
+	c := exec.Command(os.Args[0], args...)
 	c.Env = r.env
 	out, err := c.Output()
 	var a aclAnswer

@@ -50,6 +50,7 @@ func library(a []string) int {
 // installed puts both programs into one directory, as a release does.
 func installed(t *testing.T, r *rig) string {
 	t.Helper()
+	t.Cleanup(func() { (&rig{t: t, env: r.env}).acl("revoke") }) // the library uses the usual records
 	dir := filepath.Join(filepath.Dir(r.ws), "bin")
 	data, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -68,7 +69,7 @@ func installed(t *testing.T, r *rig) string {
 func byLibrary(t *testing.T, r *rig, dir string, command ...string) report.Report {
 	t.Helper()
 	ws, _ := json.Marshal(r.ws)
-	pol := fmt.Sprintf(`{"version":1,"mode":"compat","workspace":%s}`, ws)
+	pol := fmt.Sprintf(`{"version":1,"mode":"compat","workspace":%s,"filesystem":{"denyWrite":["*.lock","vendor"]}}`, ws)
 	c := exec.Command(filepath.Join(dir, "qsandbox.exe"), append([]string{"role:library", pol}, command...)...)
 	c.Dir, c.Env = r.ws, append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(r.ws), "state"))
 	var errs bytes.Buffer
@@ -87,7 +88,19 @@ func TestLibraryUsesTheHelper(t *testing.T) {
 	r := newRig(t)
 	dir := installed(t, r)
 	me := filepath.Join(dir, helpercmd.HelperName+".exe")
+	if code := plant([]string{filepath.Join(r.ws, "A [1].LOCK"), filepath.Join(r.ws, "vendor", "x"), filepath.Join(r.ws, "lock.txt")}); code != 0 {
+		t.Fatal("no workspace")
+	}
 	rep := byLibrary(t, r, dir, me, "role:exit", "7")
+	denied := map[string]bool{}
+	for _, e := range (&rig{t: t, env: r.env}).acl("list").Entries {
+		if rel, err := filepath.Rel(r.ws, e.Path); err == nil && e.Type == "deny" {
+			denied[rel] = true
+		}
+	}
+	if !denied["A [1].LOCK"] || !denied["vendor"] || denied["lock.txt"] {
+		t.Errorf("denyWrite of the policy, by a pattern in any case and by a path: %v", denied)
+	}
 	if rep.Exit == nil || rep.Exit.Code != 7 || rep.Backend != "windows-sandbox" {
 		t.Fatalf("%+v %+v", rep.Exit, rep.Error)
 	}
