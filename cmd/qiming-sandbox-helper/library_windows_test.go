@@ -47,6 +47,45 @@ func library(a []string) int {
 	return 0
 }
 
+// terminal is a program that gives a command a terminal of 100 by 30, and then of 120 by
+// 40. It prints how the change went, and the exit code.
+func terminal(a []string) int {
+	layer, err := policy.Parse("test", []byte(a[0]))
+	if err != nil {
+		fmt.Fprint(os.Stderr, err)
+		return 1
+	}
+	wd, _ := os.Getwd()
+	rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Layers: []policy.Layer{layer}, Command: a[1:], Cwd: wd, Stdout: os.Stderr,
+		Terminal: &qsandbox.Terminal{Rows: 30, Cols: 100}, Started: func(s *qsandbox.Session) {
+			fmt.Print("none: ", s.Resize(qsandbox.Terminal{}) != nil, "; ")
+			fmt.Print("resized: ", s.Resize(qsandbox.Terminal{Rows: 40, Cols: 120}), "; ")
+		}})
+	if err != nil || rep.Exit == nil {
+		fmt.Print(err)
+		return 1
+	}
+	fmt.Print("exit: ", rep.Exit.Code)
+	return 0
+}
+
+// TestTerminalOfTheLibrary: the size, and a change of it, reach the helper. What the
+// command sees of it on a real Windows: not verified here.
+func TestTerminalOfTheLibrary(t *testing.T) {
+	r := newRig(t)
+	dir := installed(t, r)
+	ws, _ := json.Marshal(r.ws)
+	c := exec.Command(filepath.Join(dir, "qsandbox.exe"), "role:terminal", fmt.Sprintf(`{"version":1,"mode":"compat","workspace":%s}`, ws),
+		filepath.Join(dir, helpercmd.HelperName+".exe"), "role:exit", "9")
+	c.Dir, c.Env = r.ws, append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(r.ws), "state"))
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil || string(out) != "none: true; resized: <nil>; exit: 9" {
+		t.Errorf("%v %q %q", err, out, errs.String())
+	}
+}
+
 // installed puts both programs into one directory, as a release does.
 func installed(t *testing.T, r *rig) string {
 	t.Helper()

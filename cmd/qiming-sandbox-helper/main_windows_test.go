@@ -42,7 +42,7 @@ func init() {
 		"env":    func([]string) int { fmt.Print(strings.Join(os.Environ(), "\n")); return 0 },
 		"cwd":    func([]string) int { wd, _ := os.Getwd(); fmt.Print(wd); return 0 },
 		"cat":    func([]string) int { io.Copy(os.Stdout, os.Stdin); return 0 },
-		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "library": library, "connect": connect, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
+		"touch":  touch, "consolesizes": consoleSizes, "plant": plant, "library": library, "terminal": terminal, "connect": connect, "plantwait": func(a []string) int { plant(a); fmt.Println("planted"); return sleep([]string{"60s"}) }, "big": big, "sleep": sleep, "parent": parent, "handle": handle, "pipe": pipe,
 	}
 }
 
