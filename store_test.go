@@ -15,6 +15,7 @@ func keepSnapshot(t testing.TB, policy string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "qsandbox")
 	t.Setenv("XDG_DATA_HOME", filepath.Dir(dir))
+	t.Setenv("LOCALAPPDATA", filepath.Dir(dir)) // Windows
 	path := filepath.Join(dir, "policy.db")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -25,6 +25,11 @@ type outcome struct {
 	truncated bool
 	rows      []report.Enforcement
 	notices   []report.Notice
+	denials   []report.Denial
+}
+
+func (o outcome) result() helpercmd.Result {
+	return helpercmd.Result{ExitCode: o.code, TimedOut: o.timedOut, Truncated: o.truncated, Enforcement: o.rows, Notices: o.notices, Denials: o.denials}
 }
 
 const usage = `usage:
@@ -34,9 +39,9 @@ const usage = `usage:
   qiming-sandbox-helper version [--json]
 
 run captures and prints one JSON object; serve passes input and output on.
-options: --home DIR, --audit best-effort|enforce, --deny-write PATH, --pass-env NAME,
+options: --home DIR, --audit best-effort|enforce, --deny-write PATH, --protected helper|caller, --pass-env NAME,
   --timeout 90s, --memory BYTES, --processes N, --cpus N, --output BYTES, --report FILE,
-  --tty (serve). docs/windows.md says what each does.
+  --tty [--size 80x25] [--sizes HANDLE] (serve). docs/windows.md says what each does.
 `
 
 // execute carries out one command line and gives the exit code.
@@ -74,7 +79,7 @@ func run(args []string, s streams) int {
 		var out, errs capture
 		var o outcome
 		o, err = reported(c, streams{nil, &out, &errs})
-		r = helpercmd.Result{ExitCode: o.code, TimedOut: o.timedOut, Truncated: o.truncated, Enforcement: o.rows, Notices: o.notices}
+		r = o.result()
 		r.SetOutput(out.data, errs.data)
 	}
 	if err != nil {
@@ -99,6 +104,9 @@ func serve(args []string, s streams) int {
 		return complain(s, err)
 	}
 	o, err := reported(c, s)
+	for _, d := range o.denials { // nothing is moved away without a word
+		fmt.Fprintf(s.err, "%s: %q: %s\n", helpercmd.HelperName, d.Subject, d.Remedy)
+	}
 	if err != nil {
 		return complain(s, err)
 	}
@@ -116,7 +124,7 @@ func reported(c helpercmd.Command, s streams) (outcome, error) {
 		return o, err
 	}
 	defer file.Close()
-	r := helpercmd.Result{ExitCode: o.code, TimedOut: o.timedOut, Truncated: o.truncated, Enforcement: o.rows, Notices: o.notices}
+	r := o.result()
 	if err != nil {
 		failed := helpercmd.Fail(err)
 		r.ExitCode, r.Error = failed.ExitCode, failed.Error

@@ -36,7 +36,7 @@ func perform(ctx context.Context, c helpercmd.Command, s streams) (outcome, erro
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	rep, err := qsandbox.Run(ctx, qsandbox.Request{Layers: []policy.Layer{layer}, Command: c.Argv, Cwd: c.Cwd, Stdin: s.in, Stdout: s.out, Stderr: s.err})
-	o := outcome{rows: rep.Enforcement, notices: rep.Notices}
+	o := outcome{rows: rep.Enforcement, notices: rep.Notices, denials: rep.Denials}
 	if err != nil || rep.Exit == nil {
 		return o, err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strconv"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/helpercmd"
@@ -24,14 +26,44 @@ func perform(ctx context.Context, c helpercmd.Command, s streams) (outcome, erro
 		Home: c.Home, Cwd: c.Cwd, Roots: roots, ReadOnly: c.Mode == policy.ReadOnly, DenyWrite: c.DenyWrite, AuditAll: c.Audit == "enforce", PassEnv: c.PassEnv,
 		Timeout: c.Timeout, Memory: c.Memory, Processes: c.Processes, CPUs: c.CPUs, TTY: c.TTY, Argv: c.Argv, Stdin: s.in, Stdout: out, Stderr: errs,
 	}
+	if c.TTY {
+		req.Size = winsandbox.Size(c.Size)
+		if req.Sizes, err = changes(c.Sizes); err != nil {
+			return outcome{}, err
+		}
+	}
 	if !c.WriteRestricted() {
 		req.Restriction = winsandbox.Unrestricted
+	}
+	switch {
+	case c.Policy.Mode == policy.Permissive:
+		req.NewNames = winsandbox.NewNamesLeft
+	case c.NewNames == "caller":
+		req.NewNames = winsandbox.NewNamesCallers
 	}
 	if c.Policy.Network {
 		req.Network = winsandbox.NetworkOn
 	}
 	o, err := winsandbox.Run(ctx, req)
-	return outcome{o.Code, o.TimedOut, out.cut || errs.cut, o.Rows, o.Notices}, err
+	return outcome{o.Code, o.TimedOut, out.cut || errs.cut, o.Rows, o.Notices, o.Denials}, err
+}
+
+// changes reads sizes from an inherited pipe; nil without one.
+func changes(handle uintptr) (<-chan winsandbox.Size, error) {
+	if handle == 0 {
+		return nil, nil
+	}
+	pipe := os.NewFile(handle, "sizes")
+	if fi, err := pipe.Stat(); err != nil || fi.Mode()&fs.ModeNamedPipe == 0 {
+		return nil, fault.New(fault.UsageInvalid, "read --sizes", strconv.FormatUint(uint64(handle), 10), "it is no pipe that this process has inherited")
+	}
+	out := make(chan winsandbox.Size)
+	go func() {
+		defer close(out)
+		defer pipe.Close()
+		_ = helpercmd.Sizes(pipe, func(s helpercmd.Size) { out <- winsandbox.Size(s) }) // a bad line ends it: the size stays
+	}()
+	return out, nil
 }
 
 // rootsOf gives the writable roots: of a preset the helper's own directory; of strict

@@ -110,7 +110,7 @@ func absolute(paths []string) *[]string {
 		out[i] = p
 		if p != "" && !strings.HasPrefix(p, "~") {
 			if abs, err := filepath.Abs(p); err == nil {
-				out[i] = policy.EscapeLiteral(abs)
+				out[i] = policy.EscapeLiteral(filepath.ToSlash(abs)) // a policy has forward slashes, on Windows too
 			}
 		}
 	}

@@ -44,6 +44,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("USERPROFILE", home)
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
+	env.Setenv("LOCALAPPDATA", filepath.Join(env.WorkDir, "data")) // Windows
 	env.Setenv("SECRET", "hunter2")
 	env.Setenv("NO_COLOR", "")
 	env.Cd = filepath.Join(env.WorkDir, "ws")

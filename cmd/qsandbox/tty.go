@@ -31,7 +31,7 @@ func openTerminal(f *runFlags, req *qsandbox.Request) (*terminal, error) {
 	if !term.IsTerminal(t.fd) {
 		return t, nil // a script drives the terminal through pipes
 	}
-	if cols, rows, err := term.GetSize(t.fd); err == nil && cols > 0 && rows > 0 {
+	if cols, rows, err := term.GetSize(sizeFD(t.fd)); err == nil && cols > 0 && rows > 0 {
 		req.Terminal = &qsandbox.Terminal{Rows: uint16(rows), Cols: uint16(cols)}
 	}
 	state, err := term.MakeRaw(t.fd)
@@ -48,7 +48,7 @@ func (t *terminal) follow(s *qsandbox.Session) {
 		return
 	}
 	t.stop = onResize(func() {
-		if cols, rows, err := term.GetSize(t.fd); err == nil {
+		if cols, rows, err := term.GetSize(sizeFD(t.fd)); err == nil {
 			_ = s.Resize(qsandbox.Terminal{Rows: uint16(rows), Cols: uint16(cols)})
 		}
 	})

@@ -30,6 +30,7 @@ type Result struct {
 	Error        *report.Failure      `json:"error,omitempty"`     // ours: the command did not run
 	Enforcement  []report.Enforcement `json:"enforcement,omitempty"`
 	Notices      []report.Notice      `json:"notices,omitempty"`
+	Denials      []report.Denial      `json:"denials,omitempty"` // protected names that were planted, and where they are now
 }
 
 // SetOutput takes the streams; nothing of them is lost.
@@ -85,7 +86,7 @@ func ParseResult(data []byte) (Result, error) {
 }
 
 // Capabilities are what this helper can do beyond the first one's command line.
-var Capabilities = []string{"acl", "audit", "cpus", "deny-write", "memory", "output", "pass-env", "processes", "report", "serve-write-restricted", "timeout", "tty"}
+var Capabilities = []string{"acl", "audit", "cpus", "deny-write", "memory", "output", "pass-env", "processes", "protected-caller", "report", "resize", "serve-write-restricted", "timeout", "tty"}
 
 // Version is what version --json prints (WIN-11).
 type Version struct {

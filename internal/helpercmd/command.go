@@ -41,6 +41,7 @@ type Command struct {
 	Wish      Wish
 	Audit     string   // best-effort | enforce
 	DenyWrite []string // stays read-only inside the roots, beside what the helper finds itself
+	NewNames  string   // helper | caller: who looks for protected names
 	PassEnv   []string // variables let through beside the safe list
 	Timeout   time.Duration
 	Memory    int64 // bytes, for the whole tree
@@ -49,6 +50,8 @@ type Command struct {
 	Output    int64 // bytes kept of each stream
 	Report    string
 	TTY       bool
+	Size      Size    // of the terminal at the start
+	Sizes     uintptr // handle of a pipe that tells changes, one a line; 0: none
 	Argv      []string
 }
 
@@ -65,6 +68,13 @@ var flags = map[string]func(*Command, string) error{
 		c.Audit = v
 		if v != "best-effort" && v != "enforce" {
 			return bad("--audit", v, "it is best-effort or enforce")
+		}
+		return nil
+	},
+	"--protected": func(c *Command, v string) error {
+		c.NewNames = v
+		if v != "helper" && v != "caller" {
+			return bad("--protected", v, "it is helper or caller")
 		}
 		return nil
 	},
@@ -87,7 +97,23 @@ var flags = map[string]func(*Command, string) error{
 	"--output":    func(c *Command, v string) error { return count("--output", v, &c.Output) },
 	"--processes": processes,
 	"--cpus":      cpus,
+	"--size":      size,
+	"--sizes":     sizes,
 	"--report":    func(c *Command, v string) error { c.Report = v; return filled("--report", v) },
+}
+
+func size(c *Command, v string) (err error) {
+	c.Size, err = ParseSize(v)
+	return hint(err, "--size", v, "write it like 80x25")
+}
+
+func sizes(c *Command, v string) error {
+	n, err := strconv.ParseUint(v, 10, 32) // handles have 32 bits that count (MSDN, Interprocess Communication Between 32-bit and 64-bit Applications)
+	c.Sizes = uintptr(n)
+	if n == 0 {
+		err = strconv.ErrRange
+	}
+	return hint(err, "--sizes", v, "give the number of an inherited pipe")
 }
 
 var switches = map[string]func(*Command){
@@ -141,7 +167,7 @@ func cpus(c *Command, v string) error {
 
 // Parse reads what stands behind run or serve.
 func Parse(sub Sub, args []string) (Command, error) {
-	c := Command{Sub: sub, Audit: "best-effort", Policy: Policy{Type: policy.ReadOnly, Mode: policy.Strict}}
+	c := Command{Sub: sub, Audit: "best-effort", NewNames: "helper", Policy: Policy{Type: policy.ReadOnly, Mode: policy.Strict}}
 	seen := map[string]bool{}
 	for len(args) > 0 {
 		a := args[0]
@@ -190,6 +216,8 @@ func (c *Command) check(seen map[string]bool) error {
 		return bad("--write-restricted", "", "it and --no-write-restricted exclude each other")
 	case c.TTY && c.Sub == Run:
 		return bad("--tty", "", "run captures output; only serve has a terminal")
+	case !c.TTY && (seen["--size"] || seen["--sizes"]):
+		return bad("--size", "", "only a terminal has one; say --tty as well")
 	}
 	if !seen["--policy-json"] {
 		c.Policy = Preset(c.Mode)
@@ -242,6 +270,7 @@ func (c *Command) Args() []string {
 	add(c.Wish == Restricted, "--write-restricted")
 	add(c.Wish == NotRestricted, "--no-write-restricted")
 	add(c.Audit == "enforce", "--audit", c.Audit)
+	add(c.NewNames == "caller", "--protected", c.NewNames)
 	for _, p := range c.DenyWrite {
 		add(true, "--deny-write", p)
 	}
@@ -255,5 +284,7 @@ func (c *Command) Args() []string {
 	add(c.Output > 0, "--output", strconv.FormatInt(c.Output, 10))
 	add(c.Report != "", "--report", c.Report)
 	add(c.TTY, "--tty")
+	add(c.Size != Size{}, "--size", c.Size.String())
+	add(c.Sizes != 0, "--sizes", strconv.FormatUint(uint64(c.Sizes), 10))
 	return append(append(out, "--"), c.Argv...)
 }

@@ -70,8 +70,8 @@ func FuzzPolicy(f *testing.F) {
 
 func TestParseCommand(t *testing.T) {
 	want := Command{Sub: Serve, Mode: policy.WorkspaceWrite, Cwd: `C:\ws`, Home: `C:\h`, Policy: Policy{Type: policy.WorkspaceWrite, WritableRoots: []string{`C:\ws`}, Mode: policy.Compat},
-		Wish: Restricted, Audit: "enforce", DenyWrite: []string{`C:\ws\a`, `C:\ws\b`}, PassEnv: []string{"CI", "X"}, Timeout: 90 * time.Second, Memory: 1 << 30, Processes: 64, CPUs: 1.5,
-		Output: 100, Report: `C:\r.json`, TTY: true, Argv: []string{"cmd", "--", "--mode", ""}}
+		Wish: Restricted, Audit: "enforce", NewNames: "caller", DenyWrite: []string{`C:\ws\a`, `C:\ws\b`}, PassEnv: []string{"CI", "X"}, Timeout: 90 * time.Second, Memory: 1 << 30, Processes: 64, CPUs: 1.5,
+		Output: 100, Report: `C:\r.json`, TTY: true, Size: Size{120, 40}, Sizes: 1234, Argv: []string{"cmd", "--", "--mode", ""}}
 	args := want.Args()
 	got, err := Parse(Serve, args[1:])
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -111,6 +111,11 @@ func TestBadCommands(t *testing.T) {
 		{with("--cpus", "NaN", "--", "x"), fault.UsageInvalid, "processors"},
 		{with("--processes", "-1", "--", "x"), fault.UsageInvalid, "processes"},
 		{with("--audit", "yes", "--", "x"), fault.UsageInvalid, "best-effort"},
+		{with("--protected", "nobody", "--", "x"), fault.UsageInvalid, "caller"},
+		{with("--size", "80x25", "--", "x"), fault.UsageInvalid, "--tty"},
+		{with("--tty", "--size", "80", "--", "x"), fault.UsageInvalid, "80x25"},
+		{with("--tty", "--sizes", "0", "--", "x"), fault.UsageInvalid, "pipe"},
+		{with("--tty", "--sizes", "-1", "--", "x"), fault.UsageInvalid, "pipe"},
 		{with("--tty", "--", "x"), fault.UsageInvalid, "terminal"},
 		{with("--home", "", "--", "x"), fault.UsageInvalid, "empty"},
 	} {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -25,13 +27,14 @@ type sysProcess struct {
 	records string         // directory of the helper's report
 	plan    *plan.Plan
 	killed  *atomic.Bool // by us
+	sizes   *os.File     // tells the helper the size of the terminal; nil without one
 }
 
 var errNoHelper = errors.New("on Windows only the windows-sandbox backend can start commands")
 
 // Start starts the helper. Whether it could build the sandbox is known at its end, from
 // its report; it never runs the command without.
-func Start(_ context.Context, p *plan.Plan, _ Options) (*Process, error) {
+func Start(_ context.Context, p *plan.Plan, opt Options) (*Process, error) {
 	if p.Outer == nil || p.Outer.Program == "" {
 		e := fault.Wrap(fault.SandboxUnavailable, "start the sandbox", "", errNoHelper)
 		e.Backend = p.Backend
@@ -41,7 +44,7 @@ func Start(_ context.Context, p *plan.Plan, _ Options) (*Process, error) {
 	if err != nil {
 		return nil, launchError(p, "make a directory for the helper's report", err)
 	}
-	proc, err := startHelper(p, dir)
+	proc, err := startHelper(p, dir, opt)
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, launchError(p, "start the helper", err)
@@ -55,17 +58,24 @@ func launchError(p *plan.Plan, op string, err error) error {
 	return e
 }
 
-func startHelper(p *plan.Plan, dir string) (*Process, error) {
+func startHelper(p *plan.Plan, dir string, opt Options) (*Process, error) {
 	job, err := endWithUs()
 	if err != nil {
 		return nil, err
 	}
-	proc := &Process{sys: sysProcess{job: job, records: dir, plan: p, killed: &atomic.Bool{}}}
-	cmd := exec.Command(p.Outer.Program, helperArgs(p, filepath.Join(dir, "report.json"))...)
-	cmd.Env, cmd.Dir = p.Env, p.Cwd
-	proc.sys.cmd = cmd
+	cmd := &exec.Cmd{Path: p.Outer.Program, Env: p.Env, Dir: p.Cwd}
+	proc := &Process{sys: sysProcess{cmd: cmd, job: job, records: dir, plan: p, killed: &atomic.Bool{}}}
+	more := []string{"--report", filepath.Join(dir, "report.json")}
 	theirs, err := proc.pipes(p)
+	if err == nil && p.TTY {
+		var sizes *os.File
+		if sizes, err = proc.sizePipe(); err == nil {
+			theirs, more = append(theirs, sizes), append(more, sizeArgs(opt, sizes.Fd())...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{AdditionalInheritedHandles: []syscall.Handle{syscall.Handle(sizes.Fd())}}
+		}
+	}
 	if err == nil {
+		cmd.Args = append([]string{p.Outer.Program}, helperArgs(p, more)...)
 		err = cmd.Start()
 	}
 	for _, f := range theirs {
@@ -82,13 +92,45 @@ func startHelper(p *plan.Plan, dir string) (*Process, error) {
 	return proc, nil
 }
 
-// helperArgs puts --report behind the subcommand.
-func helperArgs(p *plan.Plan, report string) []string {
+// sizePipe makes the pipe by which the helper learns of changes of size; the end that
+// it gives is the helper's, and can be inherited.
+func (p *Process) sizePipe() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.sys.sizes = w
+	if err := windows.SetHandleInformation(windows.Handle(r.Fd()), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// sizeArgs tells the helper the first size, and where the others come from.
+func sizeArgs(opt Options, pipe uintptr) []string {
+	args := []string{"--sizes", strconv.FormatUint(uint64(pipe), 10)}
+	if s := sizeOf(opt.Rows, opt.Cols); s != "" {
+		args = append(args, "--size", s)
+	}
+	return args
+}
+
+// sizeOf writes a size as the helper reads it; "" when it is none.
+func sizeOf(rows, cols uint16) string {
+	if rows == 0 || cols == 0 || rows > math.MaxInt16 || cols > math.MaxInt16 {
+		return ""
+	}
+	return strconv.Itoa(int(cols)) + "x" + strconv.Itoa(int(rows))
+}
+
+// helperArgs puts more options behind the subcommand.
+func helperArgs(p *plan.Plan, more []string) []string {
 	var args []string
 	for i, a := range p.Outer.Args {
 		args = append(args, a.Text)
 		if i == 0 {
-			args = append(args, "--report", report)
+			args = append(args, more...)
 		}
 	}
 	return args
@@ -161,7 +203,7 @@ func (p *Process) abandon() {
 	if p.Stdin != nil {
 		p.Stdin.Close()
 	}
-	for _, f := range []*os.File{p.Stdout, p.Stderr, p.TTY} {
+	for _, f := range []*os.File{p.Stdout, p.Stderr, p.TTY, p.sys.sizes} {
 		if f != nil {
 			f.Close()
 		}
@@ -175,6 +217,9 @@ func Try(context.Context, *plan.Plan) error { return errNoHelper }
 func (p *Process) Wait() (Result, error) {
 	waitErr := p.sys.cmd.Wait()
 	windows.CloseHandle(p.sys.job)
+	if p.sys.sizes != nil {
+		p.sys.sizes.Close()
+	}
 	defer os.RemoveAll(p.sys.records)
 	r := Result{Code: p.sys.cmd.ProcessState.ExitCode()}
 	var exited *exec.ExitError
@@ -219,8 +264,15 @@ func (p *Process) Kill() error {
 	return p.sys.cmd.Process.Kill()
 }
 
-// Resize cannot reach the helper's console.
-func (p *Process) Resize(uint16, uint16) error { return syscall.EWINDOWS }
+// Resize tells the helper the terminal's new size.
+func (p *Process) Resize(rows, cols uint16) error {
+	s := sizeOf(rows, cols)
+	if p.sys.sizes == nil || s == "" {
+		return syscall.EINVAL
+	}
+	_, err := p.sys.sizes.WriteString(s + "\n")
+	return err
+}
 
 // RemoveGroup has nothing to remove: there are no cgroups.
 func RemoveGroup(map[string]string, string) {}

@@ -33,7 +33,7 @@ func (b *before) has(path string) bool { _, ok := b.items[path]; return ok }
 // unchanged tells whether an entry is an item in the very same state.
 func (b *before) unchanged(path string, e fs.DirEntry) bool {
 	fi, err := e.Info()
-	return err == nil && b.has(path) && b.items[path].Stamp == stampOf(fi)
+	return err == nil && b.has(path) && b.items[path].Stamp == stampOf(path, fi)
 }
 
 // isNewFolder tells whether a folder was made, or moved there, during the run: Scan

@@ -16,7 +16,7 @@ func (s *survey) add(dir string, e fs.DirEntry, it Item) bool {
 	if err != nil {
 		return false // it was there for a moment
 	}
-	it.Dir, it.Stamp = fi.IsDir(), stampOf(fi)
+	it.Dir, it.Stamp = fi.IsDir(), stampOf(it.Path, fi)
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		s.follow(it.Path, it)
 		return true
@@ -49,7 +49,7 @@ func (s *survey) follow(path string, it Item) {
 	if link.Stamp == (Stamp{}) {
 		if e, ok := s.entryAt(path); ok {
 			if fi, err := e.Info(); err == nil {
-				link.Stamp = stampOf(fi)
+				link.Stamp = stampOf(path, fi)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (s *survey) target(path string, it Item) (real string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	it.Path, it.Action, it.Dir, it.Stamp = real, ReadOnly, fi.IsDir(), stampOf(fi)
+	it.Path, it.Action, it.Dir, it.Stamp = real, ReadOnly, fi.IsDir(), stampOf(real, fi)
 	keep(it)
 	return real, true
 }
@@ -157,7 +157,7 @@ func (s *survey) watchLinks(path, name string) {
 		if text, err := s.h.Readlink(path); err == nil {
 			if e, ok := s.entryAt(path); ok {
 				if fi, err := e.Info(); err == nil {
-					keep(Item{Path: path, Name: name, Action: Watch, Target: text, Stamp: stampOf(fi)})
+					keep(Item{Path: path, Name: name, Action: Watch, Target: text, Stamp: stampOf(path, fi)})
 				}
 			}
 		}

@@ -12,6 +12,9 @@ import (
 
 // gitSays gives what git reads in a config file, as "key\nvalue" or "key".
 func gitSays(t testing.TB, path string) ([]string, bool) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed: ", err)
+	}
 	cmd := exec.Command("git", "config", "--no-includes", "-l", "-z", "--file", path)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME=/nonexistent")
 	out, err := cmd.Output()

@@ -125,7 +125,7 @@ func readRecord(h host.Host, dir string, e fs.DirEntry) (r Record, alive bool, e
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, true, nil // its run ended just now
 	}
-	if err != nil || !st.Mode.IsRegular() || st.UID != h.User.UID || st.Nlink > 1 || st.Mode.Perm()&0o077 != 0 {
+	if err != nil || !st.Mode.IsRegular() || !ownFile(h, st) {
 		return r, false, errors.New("it is not a file of ours")
 	}
 	data, err := h.ReadFile(path, journalMax)

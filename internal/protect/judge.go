@@ -44,7 +44,7 @@ func (c *checker) pointer(it Item) (string, bool) {
 		if p.path != it.Path || p.target == "" {
 			continue
 		}
-		if inner, ok := c.listInside(p.target); ok && looksLikeGit(inner) {
+		if inner, ok := c.listInside(p.target); ok && c.looksLikeGit(inner) {
 			return "", true
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
 
 // ours wants a real folder that belongs to us and that nobody else can write.
@@ -23,6 +25,13 @@ func ours(dir string) error {
 	}
 	return nil
 }
+
+// ownFile tells whether a file in such a folder is one that we wrote.
+func ownFile(h host.Host, st host.Info) bool {
+	return st.UID == h.User.UID && st.Nlink <= 1 && st.Mode.Perm()&0o077 == 0
+}
+
+func restoreFor(to, from string) string { return restoreCommand(to, from) }
 
 // openFolder opens a folder part by part, so that a link anywhere on the way is an error.
 func openFolder(path string) (int, error) {

@@ -3,6 +3,8 @@ package protect
 import (
 	"sort"
 	"strings"
+
+	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
 
 // nameRow is one alternative of a row of policy/protected.json. The tables in
@@ -20,6 +22,10 @@ type names struct {
 	fold  bool // the file system does not tell upper from lower case
 	allow []string
 }
+
+// foldsCase tells whether the usual file systems of a machine keep case without
+// telling names apart by it.
+func foldsCase(h host.Host) bool { return h.GOOS == "darwin" || h.GOOS == "windows" }
 
 func (n names) folded(s string) string {
 	if n.fold {

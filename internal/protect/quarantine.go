@@ -14,7 +14,7 @@ import (
 // Moved says where Quarantine put an entry.
 type Moved struct {
 	From, To string
-	Restore  string // the command for sh that moves it back
+	Restore  string // the command for sh, on Windows for PowerShell, that moves it back
 	InPlace  bool   // it could be neither moved to nor copied to the state directory: it was renamed where it is
 }
 
@@ -65,7 +65,7 @@ func Quarantine(v Violation, stateDir, runID string) (Moved, error) {
 		}
 		err = moveOut(&m)
 		if err == nil {
-			m.Restore = restoreCommand(m.To, m.From)
+			m.Restore = restoreFor(m.To, m.From)
 			err = writeSaved(f, v, m, runID)
 		} else {
 			_ = os.Remove(record)

@@ -4,45 +4,56 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// restoreCommand gives the command for sh that moves an entry back.
-//
-// SECURITY: a name may hold any byte but NUL, and the command is shown on a terminal
-// and pasted from there. Within single quotes a shell takes everything but the quote
-// as it is; control characters, and bytes that are not UTF-8, would reach the
-// terminal, so that they are written as octal numbers, which any POSIX printf reads.
-func restoreCommand(to, from string) string {
-	if showable(to) && showable(from) {
-		return "mv -n -- " + quote(to) + " " + quote(from)
-	}
-	return "printf '%b\\0' " + octal(to) + " " + octal(from) + " | xargs -0 mv -n --"
+// restorePowerShell gives the command for PowerShell that moves an entry back. It
+// replaces nothing, and takes every character as it is: Move-Item would read [ and ].
+func restorePowerShell(to, from string) string {
+	return "[IO.Directory]::Move(" + powerShell(to) + ", " + powerShell(from) + ")"
 }
 
-// showable tells whether a text is the same to a terminal, a person and a shell.
-func showable(s string) bool {
-	for _, r := range s {
-		if r == utf8.RuneError || !unicode.IsPrint(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r) {
-			return false
+// powerShell writes a string. SECURITY: PowerShell ends a string at typographic
+// quotes too, and what a terminal would not show as it is becomes a number.
+func powerShell(s string) string {
+	parts, run := []string{}, ""
+	flush := func() {
+		if run != "" || len(parts) == 0 { // a string comes first: numbers alone would be added up
+			parts = append(parts, quoteDouble(run))
 		}
+		run = ""
 	}
-	return true
-}
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// octal writes all but plain characters as %b of printf wants them.
-func octal(s string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
-	for i := range len(s) {
-		if c := s[i]; isAlpha(c) || c >= '0' && c <= '9' || strings.IndexByte("/._-", c) >= 0 {
-			b.WriteByte(c)
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 && len(s) > 2 { // half of a pair, as Go writes it (WTF-8)
+			r, n = rune(s[0]&15)<<12|rune(s[1]&63)<<6|rune(s[2]&63), 3
+		}
+		if r < utf8.RuneSelf && unicode.IsPrint(r) || r >= utf8.RuneSelf && unicode.IsLetter(r) {
+			run += string(r)
 		} else {
-			fmt.Fprintf(&b, `\0%03o`, c)
+			flush()
+			for _, u := range units(r) {
+				parts = append(parts, fmt.Sprintf("[char]%d", u))
+			}
 		}
+		s = s[n:]
 	}
-	b.WriteByte('\'')
-	return b.String()
+	if run != "" || len(parts) == 0 {
+		flush()
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, "+") + ")"
+}
+
+func quoteDouble(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// units gives the UTF-16 of a character, which may be half of a pair.
+func units(r rune) []rune {
+	if hi, lo := utf16.EncodeRune(r); hi != unicode.ReplacementChar {
+		return []rune{hi, lo}
+	}
+	return []rune{r}
 }

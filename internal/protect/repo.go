@@ -27,18 +27,23 @@ type repo struct {
 }
 
 // looksLikeGit is git's own rule (setup.c: is_git_directory), from names alone:
-// what is inside HEAD does not matter here, as it can be changed later.
-func looksLikeGit(entries []fs.DirEntry) bool {
+// what is inside HEAD does not matter here, as it can be changed later. Where upper and
+// lower case are one, "head" is HEAD.
+func (n names) looksLikeGit(entries []fs.DirEntry) bool {
 	var head, objects, refs, common bool
 	for _, e := range entries {
-		switch e.Name() {
-		case "HEAD":
+		name := e.Name()
+		if name != "HEAD" {
+			name = n.folded(name)
+		}
+		switch {
+		case name == "HEAD" || n.fold && name == "head":
 			head = true
-		case "objects":
+		case name == "objects":
 			objects = true
-		case "refs":
+		case name == "refs":
 			refs = true
-		case "commondir":
+		case name == "commondir":
 			common = true
 		}
 	}
@@ -168,7 +173,7 @@ func (s *survey) hookEntries(dir string, it Item) {
 			continue
 		}
 		if fi, err := h.Info(); err == nil {
-			s.f.Covered = append(s.f.Covered, Item{Path: join(dir, h.Name()), Name: it.Name, Stamp: stampOf(fi), repo: it.repo})
+			s.f.Covered = append(s.f.Covered, Item{Path: join(dir, h.Name()), Name: it.Name, Stamp: stampOf(join(dir, h.Name()), fi), repo: it.repo})
 		}
 	}
 }
@@ -176,9 +181,9 @@ func (s *survey) hookEntries(dir string, it Item) {
 func (s *survey) rebase(r *repo, dir string) {
 	entries, _ := s.listInside(dir)
 	for _, e := range entries {
-		if n := e.Name(); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
+		if n := s.folded(e.Name()); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
 			it := Item{Name: "git-rebase-todo", part: todoFile, repo: r}
-			if data, err := s.h.ReadFile(join(dir, n), configMax); err == nil {
+			if data, err := s.h.ReadFile(join(dir, e.Name()), configMax); err == nil {
 				for _, line := range execLines(data) {
 					it.Known = append(it.Known, hashLine(line))
 				}
@@ -203,7 +208,7 @@ func (s *survey) modules(dir string, depth int) {
 		inner, ok := s.listInside(path)
 		switch {
 		case !ok:
-		case looksLikeGit(inner):
+		case s.looksLikeGit(inner):
 			s.repository(path, moduleRepo, "")
 		case depth < 16:
 			s.modules(path, depth+1)

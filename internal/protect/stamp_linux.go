@@ -9,7 +9,7 @@ import (
 )
 
 // stampOf gives the state of an entry from what lstat said.
-func stampOf(fi fs.FileInfo) Stamp {
+func stampOf(_ string, fi fs.FileInfo) Stamp {
 	s := Stamp{Size: fi.Size(), Type: uint32(fi.Mode().Type()), Changed: fi.ModTime().UnixNano()}
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		s.Dev, s.Ino, s.Changed = uint64(st.Dev), st.Ino, st.Ctim.Nano()

@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package protect
 
@@ -8,7 +8,7 @@ import (
 )
 
 // stampOf gives the state of an entry: no more than size and time of writing here.
-func stampOf(fi fs.FileInfo) Stamp {
+func stampOf(_ string, fi fs.FileInfo) Stamp {
 	return Stamp{Size: fi.Size(), Type: uint32(fi.Mode().Type()), Changed: fi.ModTime().UnixNano()}
 }
 

@@ -63,7 +63,7 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 
 func newSurvey(h host.Host, roots, homes, allow []string, limits Limits) *survey {
 	return &survey{
-		names: names{fold: h.GOOS == "darwin" || h.GOOS == "windows", allow: allow}, h: h, left: limits, leftIn: gitDirs,
+		names: names{fold: foldsCase(h), allow: allow}, h: h, left: limits, leftIn: gitDirs,
 		f:        Found{Roots: outermost(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
 		listings: map[string][]fs.DirEntry{}, repos: map[string]*repo{}, claimed: map[string]bool{}, heavies: map[string]int{},
 	}
@@ -102,7 +102,7 @@ func (s *survey) folder(j job) {
 	if !ok {
 		return
 	}
-	bare := looksLikeGit(entries)
+	bare := s.looksLikeGit(entries)
 	if bare {
 		s.repository(j.path, bareRepo, "")
 	}
@@ -200,7 +200,7 @@ func (s *survey) pin() {
 			seen[dir] = true
 			if e, ok := s.entryAt(dir); ok && e.IsDir() {
 				if fi, err := e.Info(); err == nil {
-					s.f.Items = append(s.f.Items, Item{Path: dir, Name: it.Name, Action: Pin, Dir: true, Stamp: stampOf(fi)})
+					s.f.Items = append(s.f.Items, Item{Path: dir, Name: it.Name, Action: Pin, Dir: true, Stamp: stampOf(dir, fi)})
 				}
 			}
 		}

@@ -41,7 +41,7 @@ func (s *survey) point(p *gitFile) {
 	s.claimed[real] = true
 	if filepath.Base(filepath.Dir(real)) == "worktrees" {
 		common := filepath.Dir(filepath.Dir(real))
-		if inner, ok := s.listInside(common); ok && s.inRoots(common) && looksLikeGit(inner) {
+		if inner, ok := s.listInside(common); ok && s.inRoots(common) && s.looksLikeGit(inner) {
 			r := s.repository(common, pointedRepo, "") // most often known by now
 			r.tops = append(r.tops, dir)
 			s.repository(real, treeRepo, common).tops = []string{dir}

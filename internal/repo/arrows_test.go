@@ -108,6 +108,7 @@ var added = map[string]string{
 	"internal/helpercmd -> fault":                      adrWindows,
 	"internal/helpercmd -> policy":                     adrWindows,
 	"internal/helpercmd -> report":                     adrWindows,
+	"internal/protect -> internal/winacl":              "docs/adr/0048-windows-new-names.md",
 	"internal/winsandbox -> internal/winacl":           adrWindows,
 	"internal/winsandbox -> internal/protect":          adrWindows,
 	"internal/winsandbox -> internal/host":             adrWindows,

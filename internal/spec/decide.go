@@ -96,7 +96,7 @@ func matchPattern(s *Spec, path string, r Rule, ok bool) (best Pattern, hit bool
 	for p := path; !ok || len(p) > len(r.Path); p = filepath.Dir(p) {
 		for _, pt := range s.Patterns {
 			counts := pt.Access == Deny || pt.takes && ok && r.Access == Write
-			if counts && (!hit || pt.Access < best.Access) && pt.glob.Match(p) {
+			if counts && (!hit || pt.Access < best.Access) && pt.glob.Match(filepath.ToSlash(p)) {
 				best, hit = pt, true
 			}
 		}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	slashpath "path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func (b *binder) globs() error {
 				if err != nil || missing {
 					continue
 				}
-				g, err := newGlob(b.h, filepath.Join(policy.EscapeLiteral(real), rest), set.access, User, b.origin(set.list, e, field), set.list == "filesystem.denyWrite")
+				g, err := newGlob(b.h, slashpath.Join(policy.EscapeLiteral(filepath.ToSlash(real)), rest), set.access, User, b.origin(set.list, e, field), set.list == "filesystem.denyWrite")
 				if err != nil {
 					return err
 				}
@@ -70,7 +71,7 @@ func (b *binder) globs() error {
 
 func newGlob(h host.Host, pattern string, a Access, l Layer, origin string, takes bool) (*glob, error) {
 	compile := policy.Compile
-	if foldsCase(h.GOOS) && (a == Deny || takes) {
+	if (foldsCase(h.GOOS) || h.GOOS == "windows") && (a == Deny || takes) {
 		compile = policy.CompileFold // SECURITY: what takes away counts in any case, what gives as it is written
 	}
 	compiled, err := compile(pattern)
@@ -85,11 +86,11 @@ func newGlob(h host.Host, pattern string, a Access, l Layer, origin string, take
 // in every writable root, any other relative one in the workspace.
 func (b *binder) anchor(e string) []string {
 	if !strings.HasPrefix(e, "**/") {
-		return []string{policy.Anchor(e, b.s.Workspace.Path, b.s.User.Home)}
+		return []string{policy.Anchor(e, filepath.ToSlash(b.s.Workspace.Path), filepath.ToSlash(b.s.User.Home))}
 	}
 	var out []string
 	for _, root := range b.given {
-		out = append(out, policy.Anchor(e, root, b.s.User.Home))
+		out = append(out, policy.Anchor(e, filepath.ToSlash(root), filepath.ToSlash(b.s.User.Home)))
 	}
 	return out
 }
@@ -167,10 +168,10 @@ func (w *walker) dir(path string, depth int) {
 // hidden with everything below it. "dir/**" hides all contents of dir with one
 // empty directory in its place instead of one mount for each.
 func (w *walker) match(path string, isDir bool) bool {
-	hidden := false
+	hidden, slashed := false, filepath.ToSlash(path) // patterns have forward slashes, on Windows too
 	for _, g := range w.globs {
-		empty := isDir && g.contents != nil && g.contents.Match(path)
-		if !empty && !g.Match(path) {
+		empty := isDir && g.contents != nil && g.contents.Match(slashed)
+		if !empty && !g.Match(slashed) {
 			continue
 		}
 		g.found++

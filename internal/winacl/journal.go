@@ -42,7 +42,7 @@ func NewRecord(path string, a ACE) Record {
 
 // Same tells whether two records speak of the same entry.
 func (r Record) Same(o Record) bool {
-	return r.Path == o.Path && r.Type == o.Type && r.SID == o.SID && r.Mask == o.Mask && r.Flags == o.Flags
+	return r.entry() == o.entry()
 }
 
 // Journal is the set of all entries that we have made on this machine.
@@ -92,18 +92,40 @@ func (j Journal) Encode() []byte {
 	return b.Bytes()
 }
 
-// Add gives the journal with a record more; one of the same entry is replaced.
-func (j Journal) Add(r Record) Journal {
-	out := j.Remove(r)
-	out.Records = append(out.Records, r)
+// entry is what two records of the same entry have in common.
+type entry struct {
+	path, kind string
+	sid        SID
+	mask       Mask
+	flags      Flags
+}
+
+func (r Record) entry() entry { return entry{r.Path, r.Type, r.SID, r.Mask, r.Flags} }
+
+// Add gives the journal with more records; those of the same entries are replaced.
+func (j Journal) Add(more ...Record) Journal {
+	out := j.Remove(more...)
+	at := map[entry]int{}
+	for _, r := range more {
+		if i, twice := at[r.entry()]; twice {
+			out.Records[i] = r
+			continue
+		}
+		at[r.entry()] = len(out.Records)
+		out.Records = append(out.Records, r)
+	}
 	return out
 }
 
-// Remove gives the journal without a record's entry.
-func (j Journal) Remove(r Record) Journal {
-	var out Journal
+// Remove gives the journal without the entries of some records.
+func (j Journal) Remove(list ...Record) Journal {
+	gone := map[entry]bool{}
+	for _, r := range list {
+		gone[r.entry()] = true
+	}
+	out := Journal{Records: make([]Record, 0, len(j.Records)+len(list))}
 	for _, o := range j.Records {
-		if !o.Same(r) {
+		if !gone[o.entry()] {
 			out.Records = append(out.Records, o)
 		}
 	}

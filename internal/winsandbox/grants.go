@@ -92,13 +92,13 @@ func Edits(l Layout) []Edit {
 }
 
 func unique(list []Edit) []Edit {
-	var out []Edit
-	for _, e := range list {
-		if !slices.ContainsFunc(out, func(o Edit) bool { return fold(o.Path) == fold(e.Path) && o.ACE.Equal(e.ACE) }) {
-			out = append(out, e)
-		}
-	}
-	return out
+	seen := map[winacl.Record]bool{} // of entries that we make, it says all
+	return slices.DeleteFunc(list, func(e Edit) bool {
+		k := winacl.NewRecord(fold(e.Path), e.ACE)
+		again := seen[k]
+		seen[k] = true
+		return again
+	})
 }
 
 // pins lists the directories between a root and what is protected in it.

@@ -289,7 +289,7 @@ func TestDescribe(t *testing.T) {
 		{"network on", Request{Network: NetworkOn}, TokenFacts{}, map[string]report.Level{"NET-01": report.Enforced}},
 	} {
 		var o Outcome
-		o.describe(c.req, c.facts)
+		o.describe(c.req, c.facts, "not an administrator")
 		o.notice("x", "y")
 		got := map[string]report.Level{}
 		for _, r := range o.Rows {

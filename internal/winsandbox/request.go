@@ -14,6 +14,7 @@ type Request struct {
 	Roots       []string // writable; none in read-only
 	ReadOnly    bool
 	DenyWrite   []string
+	NewNames    NewNames
 	Restriction Restriction
 	Network     Network
 	AuditAll    bool // fail when the audit did not see everything
@@ -23,6 +24,8 @@ type Request struct {
 	Processes   int
 	CPUs        float64
 	TTY         bool
+	Size        Size        // of the console; zero is that of ours, else 80 by 25
+	Sizes       <-chan Size // its changes; nil: those of our own console
 	Argv        []string
 	Stdin       io.Reader // nil: empty
 	Stdout      io.Writer
@@ -35,6 +38,7 @@ type Outcome struct {
 	TimedOut bool
 	Rows     []report.Enforcement
 	Notices  []report.Notice
+	Denials  []report.Denial // protected names that the run planted
 }
 
 func (o *Outcome) notice(kind, text string) {
@@ -47,8 +51,8 @@ func (o *Outcome) row(req, mechanism string, level report.Level, why string) {
 
 // describe says how the requirements are kept in this run, after the token was read
 // back. What the system's own check has confirmed is still called modelled until a
-// test on a real Windows shows the whole.
-func (o *Outcome) describe(r Request, f TokenFacts) {
+// test on a real Windows shows the whole. filters is why none block the network, or "".
+func (o *Outcome) describe(r Request, f TokenFacts, filters string) {
 	const how = "write-restricted token, capability identifiers in access-control lists"
 	switch {
 	case r.Restriction == Unrestricted:
@@ -58,12 +62,9 @@ func (o *Outcome) describe(r Request, f TokenFacts) {
 	default:
 		o.row("FS-01", how, report.Modelled, "computed by our model of the access check; not verified on a real Windows")
 	}
+	o.rowOfNewNames(r)
 	o.row("FS-03", "", report.None, "a write-restricted token reads whatever its user can read")
-	if r.Network == NetworkOn {
-		o.row("NET-01", "the policy gives the host's network", report.Enforced, "")
-	} else {
-		o.row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse", report.Advisory, "a program that opens a socket of its own is not stopped")
-	}
+	o.rowOfNetwork(r, filters)
 	o.row("VAR-01", "environment made from the safe list", report.Enforced, "")
 	o.row("PROC-02", "job object that ends with the helper", report.Modelled, "tried under Wine only; not verified on a real Windows")
 }

@@ -19,17 +19,20 @@ import (
 // run carries one request through its steps.
 type run struct {
 	Request
-	at      Places
-	cwd     string
-	roots   []string // real, as given
-	temp    string
-	cache   string
-	layout  Layout
-	wish    TokenWish
-	out     Outcome
-	program string
-	line    string
-	env     []string
+	at     Places
+	cwd    string
+	roots  []string // real, as given
+	temp   string
+	cache  string
+	layout Layout
+	wish   TokenWish
+	out    Outcome
+	watch  *watch
+	// noFilters is why the network is not blocked by filters, or "".
+	noFilters string
+	program   string
+	line      string
+	env       []string
 }
 
 // Run runs one command in its sandbox and waits for the end of all that it started.
@@ -55,16 +58,26 @@ func Run(ctx context.Context, req Request) (Outcome, error) {
 		}
 		r.out.notice("emulated", err.Error())
 	}
-	r.out.describe(req, facts)
+	block, why := r.offline()
+	defer block.close()
+	r.out.describe(req, facts, why)
 	if err := r.audit(); err != nil {
 		return r.out, err
 	}
+	if r.watches() {
+		if err := r.watch.begin(r.roots[0]); err != nil {
+			return r.out, err
+		}
+	}
 	if err := r.edit(); err != nil {
-		return r.out, errors.Join(err, r.rollback())
+		return r.out, errors.Join(err, r.rollback(), r.watch.end(&r.out))
 	}
 	err = r.start(ctx, token)
-	return r.out, errors.Join(err, r.rollback())
+	return r.out, errors.Join(err, r.rollback(), r.watch.end(&r.out))
 }
+
+// watches tells whether we look for new names ourselves.
+func (r *run) watches() bool { return !r.ReadOnly && r.NewNames == NewNamesMoved }
 
 // places resolves every path, and refuses what opens too much (WIN-05, FS-05).
 func (r *run) places() (err error) {
@@ -84,6 +97,11 @@ func (r *run) places() (err error) {
 		}
 		if i == 0 || !inList(r.roots, root) {
 			r.roots = append(r.roots, root)
+		}
+	}
+	for _, p := range r.DenyWrite {
+		if _, err := CleanPath("--deny-write", p); err != nil {
+			return err
 		}
 	}
 	if !r.ReadOnly && len(r.roots) == 0 {
@@ -135,6 +153,8 @@ func (r *run) identity() error {
 		return err
 	}
 	defer s.close()
+	r.watch = newWatch(host.Real(), s.dir, os.Getpid())
+	r.watch.recover(&r.out)
 	holder := r.cwd
 	if len(r.roots) > 0 {
 		holder = r.roots[0]
@@ -157,6 +177,11 @@ func (r *run) identity() error {
 		return err
 	}
 	r.wish = TokenWish{User: user, Logon: logon, Caps: r.layout.SIDs(), Restriction: r.Restriction}
+	if r.Network == NetworkOff {
+		if r.noFilters = canBlock(); r.noFilters == "" {
+			r.wish = r.wish.Offline()
+		}
+	}
 	return nil
 }
 
@@ -178,7 +203,8 @@ func (r *run) private(s *state) error {
 }
 
 // protected finds what stays read-only in the roots: each root's own .git as a whole,
-// the names of policy/protected.json, and what the caller names (FS-04, WN-07).
+// the names of policy/protected.json, and what the caller names (FS-04, WN-07). A
+// caller that looks for new names has looked for those that exist, too.
 func (r *run) protected() error {
 	add := func(p string) {
 		if clean, err := CleanPath("protected", p); err == nil && inRoots(r.layout.Roots, clean) && !isRoot(r.layout.Roots, clean) && !inList(r.layout.Protected, clean) {
@@ -191,12 +217,13 @@ func (r *run) protected() error {
 		add(root + `\.git`)
 	}
 	for _, p := range r.DenyWrite {
-		if _, err := CleanPath("--deny-write", p); err != nil {
-			return err
-		}
 		add(p)
 	}
-	found := protect.Scan(host.Real(), r.roots, []string{r.at.Home}, nil, protect.Limits{})
+	if r.NewNames == NewNamesCallers {
+		return nil
+	}
+	r.watch.found = protect.Scan(r.watch.h, r.roots, []string{r.at.Home}, nil, protect.Limits{})
+	found := r.watch.found
 	for _, it := range found.Items {
 		if it.Action != protect.Watch && it.Action != protect.Pin {
 			add(it.Path)
@@ -249,14 +276,16 @@ func (r *run) edit() error {
 	}
 	pid := os.Getpid()
 	start := began(pid)
+	records := make([]winacl.Record, 0, len(edits))
 	for _, e := range edits {
 		rec := winacl.NewRecord(e.Path, e.ACE)
 		rec.PID, rec.Start, rec.Added, rec.Keep = pid, start, time.Now().UTC().Truncate(time.Second), !r.ReadOnly
 		if len(r.roots) > 0 {
 			rec.Workspace = r.roots[0]
 		}
-		j = j.Add(rec)
+		records = append(records, rec)
 	}
+	j = j.Add(records...)
 	if err := s.writeJournal(j); err != nil {
 		return err
 	}

@@ -163,7 +163,6 @@ func running(r winacl.Record) bool { return r.PID > 0 && r.Start != 0 && began(r
 func (s *state) undo(j winacl.Journal, which func(winacl.Record) bool) (winacl.Journal, []winacl.Record, map[string]error) {
 	failed := map[string]error{}
 	var done []winacl.Record
-	left := j
 	for _, r := range j.Records {
 		if !which(r) {
 			continue
@@ -172,9 +171,9 @@ func (s *state) undo(j winacl.Journal, which func(winacl.Record) bool) (winacl.J
 			failed[r.Path] = err
 			continue
 		}
-		left, done = left.Remove(r), append(done, r)
+		done = append(done, r)
 	}
-	return left, done, failed
+	return j.Remove(done...), done, failed
 }
 
 func undoOne(r winacl.Record) error {

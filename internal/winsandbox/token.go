@@ -26,6 +26,7 @@ type TokenWish struct {
 	Logon       winacl.SID
 	Caps        []winacl.SID
 	Restriction Restriction
+	DenyOnly    []winacl.SID // groups that count for denials alone, beside Administrators
 }
 
 // Restricting lists the restricting identifiers, in order.
@@ -55,7 +56,7 @@ func (w TokenWish) Model(groups ...winacl.SID) *winacl.Token {
 	t := &winacl.Token{User: w.User, Restricting: w.Restricting(), WriteRestricted: w.Restriction == WriteRestricted, Default: w.DefaultDACL()}
 	for _, g := range append([]winacl.SID{winacl.Everyone, winacl.Authenticated, w.Logon}, groups...) {
 		st := winacl.Enabled
-		if g == winacl.Admins {
+		if g == winacl.Admins || slices.Contains(w.DenyOnly, g) {
 			st = winacl.DenyOnly
 		}
 		t.Groups = append(t.Groups, winacl.Group{SID: g, Standing: st})
@@ -66,10 +67,11 @@ func (w TokenWish) Model(groups ...winacl.SID) *winacl.Token {
 // Token facts that were read back from Windows after the token was made.
 type TokenFacts struct {
 	Restricting []winacl.SID
-	Restricted  bool     // IsTokenRestricted, or restricting identifiers that count for writing
-	Privileges  []string // enabled ones
-	Admins      bool     // Administrators is there and counts for grants
-	CouldNot    []string // what could not be read
+	Restricted  bool         // IsTokenRestricted, or restricting identifiers that count for writing
+	Privileges  []string     // enabled ones
+	Admins      bool         // Administrators is there and counts for grants
+	Counting    []winacl.SID // groups of DenyOnly that still count for grants
+	CouldNot    []string     // what could not be read
 	Probe       ProbeResult
 }
 
@@ -101,6 +103,9 @@ func (w TokenWish) Verify(f TokenFacts) error {
 		add(!strings.EqualFold(p, "SeChangeNotifyPrivilege"), "it still has %s", p)
 	}
 	add(f.Admins, "Administrators still counts")
+	for _, s := range f.Counting {
+		add(true, "the group %s still counts", s)
+	}
 	if w.Restriction == WriteRestricted {
 		add(!f.Restricted, "Windows does not call it restricted")
 		for _, s := range w.Restricting() {

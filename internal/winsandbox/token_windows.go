@@ -3,6 +3,7 @@ package winsandbox
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -86,12 +87,15 @@ func restrict(self windows.Token, w TokenWish) (windows.Token, error) {
 		flags |= writeRestricted
 	}
 	disable := []windows.SIDAndAttributes{{Sid: toSID(winacl.Admins)}}
+	for _, s := range w.DenyOnly {
+		disable = append(disable, windows.SIDAndAttributes{Sid: toSID(s)})
+	}
 	var first *windows.SIDAndAttributes
 	if len(list) > 0 {
 		first = &list[0]
 	}
 	var out windows.Token
-	r, _, err := procCreateRestrictedToken.Call(uintptr(self), flags, 1, uintptr(unsafe.Pointer(&disable[0])), 0, 0,
+	r, _, err := procCreateRestrictedToken.Call(uintptr(self), flags, uintptr(len(disable)), uintptr(unsafe.Pointer(&disable[0])), 0, 0,
 		uintptr(len(list)), uintptr(unsafe.Pointer(first)), uintptr(unsafe.Pointer(&out)))
 	runtime.KeepAlive(list)
 	runtime.KeepAlive(disable)
@@ -193,8 +197,13 @@ func readBack(t windows.Token, w TokenWish) TokenFacts {
 		return f
 	}
 	for _, a := range g.AllGroups() {
-		if s, err := fromSID(a.Sid); err == nil && s == winacl.Admins && a.Attributes&windows.SE_GROUP_ENABLED != 0 && a.Attributes&windows.SE_GROUP_USE_FOR_DENY_ONLY == 0 {
-			f.Admins = true
+		s, err := fromSID(a.Sid)
+		if err != nil || !counts(a) {
+			continue
+		}
+		f.Admins = f.Admins || s == winacl.Admins
+		if slices.Contains(w.DenyOnly, s) {
+			f.Counting = append(f.Counting, s)
 		}
 	}
 	return f

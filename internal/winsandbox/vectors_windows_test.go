@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
@@ -12,8 +13,9 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
 )
 
-// TestWriteVectors records what this Windows says about a token of ours, when
-// QSANDBOX_VECTORS names a file: internal/winacl replays it on every system.
+// TestWriteVectors records what this Windows says about each kind of token of ours, when
+// QSANDBOX_VECTORS names a file (name.json; the others become name-KIND.json):
+// internal/winacl replays them on every system, from testdata/recorded.
 func TestWriteVectors(t *testing.T) {
 	file := os.Getenv("QSANDBOX_VECTORS")
 	switch {
@@ -26,7 +28,21 @@ func TestWriteVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := TokenWish{User: user, Logon: logon, Caps: []winacl.SID{capability(1), capability(2)}}
+	plain := TokenWish{User: user, Logon: logon, Caps: []winacl.SID{capability(1), capability(2)}}
+	free := plain
+	free.Restriction = Unrestricted
+	for kind, w := range map[string]TokenWish{"": plain, "-offline": plain.Offline(), "-unrestricted": free} {
+		data := record(t, w)
+		if err := os.WriteFile(strings.TrimSuffix(file, ".json")+kind+".json", data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// record asks the system's own access check about a token, right by right.
+func record(t *testing.T, w TokenWish) []byte {
+	t.Helper()
+	user, logon := w.User, w.Logon
 	tok, facts, err := makeToken(w)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +70,7 @@ func TestWriteVectors(t *testing.T) {
 	}
 	var vectors []vector
 	r := rand.New(rand.NewPCG(3, 3))
-	sids := []winacl.SID{user, winacl.Everyone, winacl.Users, winacl.Admins, winacl.System, logon, capability(1), capability(2), capability(3), winacl.OwnerRights}
+	sids := []winacl.SID{user, winacl.Everyone, winacl.Users, winacl.Admins, winacl.System, logon, capability(1), capability(2), capability(3), winacl.OwnerRights, organization}
 	for range 800 {
 		d := &winacl.Descriptor{Owner: []winacl.SID{user, winacl.System}[r.IntN(2)], Group: user, DACL: &winacl.ACL{}}
 		for range r.IntN(6) {
@@ -78,7 +94,36 @@ func TestWriteVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
+	return data
+}
+
+// TestFormOfARecording: it is what internal/winacl reads, also where the answers are of
+// no use (Wine).
+func TestFormOfARecording(t *testing.T) {
+	user, logon, err := whoAmI()
+	if err != nil {
 		t.Fatal(err)
+	}
+	data := record(t, TokenWish{User: user, Logon: logon, Caps: []winacl.SID{capability(1)}, Restriction: Unrestricted})
+	var rec struct {
+		System  string
+		User    winacl.SID
+		Enabled []winacl.SID
+		Vectors []struct {
+			SDDL    string
+			Granted bool
+		}
+	}
+	if err := json.Unmarshal(data, &rec); err != nil || rec.User != user || len(rec.Enabled) == 0 || len(rec.Vectors) < 1000 || rec.System == "" {
+		t.Fatalf("%v %+v", err, rec.User)
+	}
+	yes := 0
+	for _, v := range rec.Vectors {
+		if v.Granted {
+			yes++
+		}
+	}
+	if yes == 0 || yes == len(rec.Vectors) {
+		t.Errorf("%d of %d granted", yes, len(rec.Vectors))
 	}
 }

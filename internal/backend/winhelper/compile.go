@@ -58,7 +58,7 @@ func (Backend) Compile(s *spec.Spec, sup backend.Support) (*plan.Plan, error) {
 func Command(s *spec.Spec, sub helpercmd.Sub) helpercmd.Command {
 	l := s.Policy.Limits
 	c := helpercmd.Command{
-		Sub: sub, Mode: s.Policy.WindowsMode, Cwd: s.Cwd, Audit: s.Policy.Windows.Audit, TTY: s.TTY && sub == helpercmd.Serve,
+		Sub: sub, Mode: s.Policy.WindowsMode, Cwd: s.Cwd, Audit: s.Policy.Windows.Audit, NewNames: "caller", TTY: s.TTY && sub == helpercmd.Serve,
 		Policy: helpercmd.Policy{Type: s.Policy.WindowsMode, Mode: s.Policy.Mode, Network: s.Policy.Network.Mode == policy.NetworkOn},
 		Memory: int64(l.Memory), Processes: l.Processes, CPUs: l.CPUs, PassEnv: passed(s), Argv: s.Argv,
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // needed are the capabilities that Compile's command lines use (WIN-11).
-var needed = []string{"audit", "deny-write", "pass-env", "processes", "serve-write-restricted", "timeout"}
+var needed = []string{"audit", "deny-write", "pass-env", "processes", "protected-caller", "resize", "serve-write-restricted", "timeout"}
 
 // Probe finds the helper beside our own program, asks for its version, and lets it run
 // itself in its sandbox: that makes the token and reads it back as a run does.

@@ -45,7 +45,7 @@ func files(p *plan.Plan, s *spec.Spec, restricted bool) {
 		p.Row("FS-02", how, report.Modelled, modelled)
 		p.Row("FS-03", "", report.None, readsAll)
 		p.Row("FS-04", "existing names: denials, directories above them kept in place", report.Modelled, modelled)
-		p.Row("FS-04", "new names", report.Advisory, "what the command adds is not prevented; look at the workspace before you use it")
+		p.Row("FS-04", "new names: looked for at the end of the run, moved away, reported", report.Detected, "not prevented; "+emulated)
 		p.Row("WIN-07", "audit of the directories beside the command's", report.Advisory, "directories deeper down that anybody may write stay writable")
 	}
 	p.Enforcement = append(p.Enforcement, s.Rows...)
@@ -72,7 +72,7 @@ func network(p *plan.Plan, s *spec.Spec) {
 		p.Row("NET-02", "", report.None, none)
 		p.Notices = append(p.Notices, report.Notice{Kind: "network:allow-missing", Text: none})
 	}
-	p.Row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse", report.Advisory, why)
+	p.Row("NET-01", "environment: dead proxies, offline switches, ssh and scp that refuse; as an administrator also filters", report.Advisory, why)
 	p.Notices = append(p.Notices, report.Notice{Kind: "network:best-effort", Text: "the network is only discouraged: " + why})
 }
 
