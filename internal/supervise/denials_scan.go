@@ -88,6 +88,9 @@ func (s *scanner) close() {
 // scan finds the phrases in p from a place on; what is before is context. cut says
 // that the first line is not there from its beginning.
 func (s *scanner) scan(p []byte, from int, cut bool) {
+	if len(p)-from < window {
+		return // no phrase is so short; a silent command must not pay for the table
+	}
 	m := words()
 	for first := from; ; {
 		at := m.find(p, from)
