@@ -38,6 +38,7 @@ type run struct {
 }
 
 func newRun(req Request) *run {
+	host.Deep()
 	h := host.Real()
 	return &run{host: h, early: remarks(req.Layers), memory: req.Memory, sink: event.Fan(req.Events), report: &report.Report{
 		Version: report.Version, ID: fmt.Sprintf("%016x", rand.Uint64()), // unique, not secret

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -57,7 +56,7 @@ func (f *commandFlags) register(cmd *cobra.Command) {
 }
 
 // request puts flags and arguments together. On an error it has what there is so far.
-func (f *commandFlags) request(fl *pflag.FlagSet, p *policyFlags, args []string) (req qsandbox.Request, err error) {
+func (f *commandFlags) request(fl changes, p *policyFlags, args []string) (req qsandbox.Request, err error) {
 	req = qsandbox.Request{Command: args, Cwd: f.cwd, User: f.user}
 	if req.Layers, err = p.layers(fl); err != nil {
 		return req, err
@@ -67,7 +66,7 @@ func (f *commandFlags) request(fl *pflag.FlagSet, p *policyFlags, args []string)
 }
 
 // layers reads the policy file and turns the flags into the uppermost layer.
-func (f *policyFlags) layers(fl *pflag.FlagSet) ([]policy.Layer, error) {
+func (f *policyFlags) layers(fl changes) ([]policy.Layer, error) {
 	flags, err := f.flagLayer(fl)
 	if err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (f *policyFlags) layers(fl *pflag.FlagSet) ([]policy.Layer, error) {
 }
 
 // flagLayer holds what was given on the command line, and nothing else.
-func (f *policyFlags) flagLayer(fl *pflag.FlagSet) (policy.Layer, error) {
+func (f *policyFlags) flagLayer(fl changes) (policy.Layer, error) {
 	l := policy.Layer{Origin: policy.Origin{Kind: policy.OriginFlags}}
 	for _, s := range []struct {
 		name string

@@ -11,16 +11,27 @@ import (
 
 // execute runs one command line and gives its exit code.
 func execute(args []string) int {
+	if f, fl, command, ok := plainRun(args); ok {
+		return end(run(f, fl, command), f.json, func() *cobra.Command {
+			cmd, _, _ := newRoot(args).Find(args)
+			return cmd
+		})
+	}
 	root := newRoot(args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
+	return end(err, wantsJSON(cmd), func() *cobra.Command { return cmd })
+}
+
+// end says what went wrong, and gives the exit code.
+func end(err error, json bool, cmd func() *cobra.Command) int {
 	var code exitError
 	if err == nil || errors.As(err, &code) {
 		return exitCode(err)
 	}
-	err = usage(cmd, err)
+	err = usage(cmd(), err)
 	fmt.Fprintln(os.Stderr, errorLine(err))
-	if !errors.As(err, new(printed)) && wantsJSON(cmd) {
+	if !errors.As(err, new(printed)) && json {
 		_ = printJSON(failed(err)) // the line on stderr has said it
 	}
 	return exitCode(err)

@@ -31,8 +31,10 @@ type runFlags struct {
 	verbose bool
 }
 
-func newRun() *cobra.Command {
-	f := &runFlags{}
+func newRun() *cobra.Command { return newRunFor(&runFlags{}) }
+
+// newRunFor is the command with its flags in f.
+func newRunFor(f *runFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] COMMAND [ARG ...]",
 		Short: "Run a command in the sandbox",
@@ -44,8 +46,13 @@ given to qsandbox, or --stdin or --tty.`,
   qsandbox run --policy policy.json --report report.json -- make -j4
   qsandbox run --timeout 90s --env CI=1 -- sh -c 'make && make check'
   qsandbox run --tty -- bash`,
-		Args:              cobra.ArbitraryArgs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return run(cmd, f, args) },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return badUsage(cmd, "run", "", "no command was given")
+			}
+			return run(f, cmd.Flags(), args)
+		},
 		ValidArgsFunction: anyFile,
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -60,17 +67,14 @@ given to qsandbox, or --stdin or --tty.`,
 	return cmd
 }
 
-func run(cmd *cobra.Command, f *runFlags, args []string) error {
-	if len(args) == 0 {
-		return badUsage(cmd, "run", "", "no command was given")
-	}
+func run(f *runFlags, fl changes, args []string) error {
 	file, err := openOutside(f.report)
 	if err != nil {
 		return fault.Wrap(fault.UsageInvalid, "open report", f.report, err).WithHint("name a regular file in a directory that is there; nothing was run")
 	}
 	defer file.close()
 	var got capture
-	rep, err := f.perform(cmd, args, &got)
+	rep, err := f.perform(fl, args, &got)
 	if werr := writeReport(file, f, rep); werr != nil && err == nil {
 		err = werr
 	}
@@ -93,8 +97,8 @@ func run(cmd *cobra.Command, f *runFlags, args []string) error {
 }
 
 // perform runs the command. There is a report in any case.
-func (f *runFlags) perform(cmd *cobra.Command, args []string, got *capture) (*report.Report, error) {
-	req, err := f.request(cmd.Flags(), &f.policyFlags, args)
+func (f *runFlags) perform(fl changes, args []string, got *capture) (*report.Report, error) {
+	req, err := f.request(fl, &f.policyFlags, args)
 	if err != nil {
 		return qsandbox.Refused(req, err), err
 	}

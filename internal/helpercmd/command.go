@@ -3,6 +3,7 @@ package helpercmd
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -56,51 +57,53 @@ type Command struct {
 }
 
 // flags take a value each, except those in switches.
-var flags = map[string]func(*Command, string) error{
-	"--mode": func(c *Command, v string) (err error) {
-		c.Mode, err = policy.ParseWindowsMode(v)
-		return hint(err, "--mode", v, "it is read-only or workspace-write")
-	},
-	"--cwd":         func(c *Command, v string) error { c.Cwd = v; return filled("--cwd", v) },
-	"--home":        func(c *Command, v string) error { c.Home = v; return filled("--home", v) },
-	"--policy-json": func(c *Command, v string) (err error) { c.Policy, err = ParsePolicy(v); return err },
-	"--audit": func(c *Command, v string) error {
-		c.Audit = v
-		if v != "best-effort" && v != "enforce" {
-			return bad("--audit", v, "it is best-effort or enforce")
-		}
-		return nil
-	},
-	"--protected": func(c *Command, v string) error {
-		c.NewNames = v
-		if v != "helper" && v != "caller" {
-			return bad("--protected", v, "it is helper or caller")
-		}
-		return nil
-	},
-	"--deny-write": func(c *Command, v string) error {
-		c.DenyWrite = append(c.DenyWrite, v)
-		return filled("--deny-write", v)
-	},
-	"--pass-env": func(c *Command, v string) error {
-		c.PassEnv = append(c.PassEnv, v)
-		return filled("--pass-env", v)
-	},
-	"--timeout": func(c *Command, v string) (err error) {
-		c.Timeout, err = time.ParseDuration(v)
-		if err == nil && c.Timeout < 0 {
-			return bad("--timeout", v, "a time limit is not negative")
-		}
-		return hint(err, "--timeout", v, "write it like 90s or 10m")
-	},
-	"--memory":    func(c *Command, v string) error { return count("--memory", v, &c.Memory) },
-	"--output":    func(c *Command, v string) error { return count("--output", v, &c.Output) },
-	"--processes": processes,
-	"--cpus":      cpus,
-	"--size":      size,
-	"--sizes":     sizes,
-	"--report":    func(c *Command, v string) error { c.Report = v; return filled("--report", v) },
-}
+var flags = sync.OnceValue(func() map[string]func(*Command, string) error {
+	return map[string]func(*Command, string) error{
+		"--mode": func(c *Command, v string) (err error) {
+			c.Mode, err = policy.ParseWindowsMode(v)
+			return hint(err, "--mode", v, "it is read-only or workspace-write")
+		},
+		"--cwd":         func(c *Command, v string) error { c.Cwd = v; return filled("--cwd", v) },
+		"--home":        func(c *Command, v string) error { c.Home = v; return filled("--home", v) },
+		"--policy-json": func(c *Command, v string) (err error) { c.Policy, err = ParsePolicy(v); return err },
+		"--audit": func(c *Command, v string) error {
+			c.Audit = v
+			if v != "best-effort" && v != "enforce" {
+				return bad("--audit", v, "it is best-effort or enforce")
+			}
+			return nil
+		},
+		"--protected": func(c *Command, v string) error {
+			c.NewNames = v
+			if v != "helper" && v != "caller" {
+				return bad("--protected", v, "it is helper or caller")
+			}
+			return nil
+		},
+		"--deny-write": func(c *Command, v string) error {
+			c.DenyWrite = append(c.DenyWrite, v)
+			return filled("--deny-write", v)
+		},
+		"--pass-env": func(c *Command, v string) error {
+			c.PassEnv = append(c.PassEnv, v)
+			return filled("--pass-env", v)
+		},
+		"--timeout": func(c *Command, v string) (err error) {
+			c.Timeout, err = time.ParseDuration(v)
+			if err == nil && c.Timeout < 0 {
+				return bad("--timeout", v, "a time limit is not negative")
+			}
+			return hint(err, "--timeout", v, "write it like 90s or 10m")
+		},
+		"--memory":    func(c *Command, v string) error { return count("--memory", v, &c.Memory) },
+		"--output":    func(c *Command, v string) error { return count("--output", v, &c.Output) },
+		"--processes": processes,
+		"--cpus":      cpus,
+		"--size":      size,
+		"--sizes":     sizes,
+		"--report":    func(c *Command, v string) error { c.Report = v; return filled("--report", v) },
+	}
+})
 
 func size(c *Command, v string) (err error) {
 	c.Size, err = ParseSize(v)
@@ -116,11 +119,13 @@ func sizes(c *Command, v string) error {
 	return hint(err, "--sizes", v, "give the number of an inherited pipe")
 }
 
-var switches = map[string]func(*Command){
-	"--write-restricted":    func(c *Command) { c.Wish = Restricted },
-	"--no-write-restricted": func(c *Command) { c.Wish = NotRestricted },
-	"--tty":                 func(c *Command) { c.TTY = true },
-}
+var switches = sync.OnceValue(func() map[string]func(*Command) {
+	return map[string]func(*Command){
+		"--write-restricted":    func(c *Command) { c.Wish = Restricted },
+		"--no-write-restricted": func(c *Command) { c.Wish = NotRestricted },
+		"--tty":                 func(c *Command) { c.TTY = true },
+	}
+})
 
 func bad(flag, v, text string) error { return fault.New(fault.UsageInvalid, "read "+flag, v, text) }
 
@@ -177,12 +182,12 @@ func Parse(sub Sub, args []string) (Command, error) {
 			break
 		}
 		flag, value, inline := strings.Cut(a, "=")
-		if set := switches[flag]; set != nil && !inline {
+		if set := switches()[flag]; set != nil && !inline {
 			set(&c)
 			seen[flag] = true
 			continue
 		}
-		set := flags[flag]
+		set := flags()[flag]
 		if set == nil {
 			return c, fault.New(fault.UsageInvalid, "read the command line", a, "there is no such option; the command stands behind --")
 		}

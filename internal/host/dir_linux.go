@@ -38,6 +38,9 @@ func readDir(path string) ([]fs.DirEntry, error) {
 			}
 			e.kind = info.Mode.Type()
 		}
+		if found == nil {
+			found = make([]entry, 0, 32)
+		}
 		found = append(found, e)
 	})
 	if err != nil {
@@ -53,7 +56,12 @@ func readDir(path string) ([]fs.DirEntry, error) {
 // names lists a directory's entries by name alone.
 func names(path string) ([]string, error) {
 	var out []string
-	err := eachName(path, func(_ byte, name string) { out = append(out, name) })
+	err := eachName(path, func(_ byte, name string) {
+		if out == nil {
+			out = make([]string, 0, 32)
+		}
+		out = append(out, name)
+	})
 	return out, err
 }
 

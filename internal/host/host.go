@@ -119,7 +119,10 @@ func (h Host) HomeDir() string {
 // is left behind: there is no way to take it back from a hung file system.
 func within(d time.Duration, f func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- f() }()
+	go func() {
+		Deep()
+		done <- f()
+	}()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

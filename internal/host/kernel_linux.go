@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,8 +15,15 @@ import (
 // readKernel asks the kernel what it offers. It starts no process: whether a
 // sandbox can really be built is the backends' probe's question.
 func readKernel() Kernel {
+	k := builtIn()
+	k.IDMap, k.GIDMap = idMap("/proc/self/uid_map"), idMap("/proc/self/gid_map")
+	k.UserNS, k.UserNSWhy, k.UserNSFix = userNSGate()
+	return k
+}
+
+// builtIn is what stays as it is while the kernel runs, and this process with it.
+var builtIn = sync.OnceValue(func() (k Kernel) {
 	var uts unix.Utsname
-	k := Kernel{}
 	if unix.Uname(&uts) == nil {
 		k.Release = unix.ByteSliceToString(uts.Release[:])
 	}
@@ -23,11 +31,9 @@ func readKernel() Kernel {
 	_, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
 	k.Seccomp = err == nil
 	k.Notify = k.Seccomp && notify()
-	k.IDMap, k.GIDMap = idMap("/proc/self/uid_map"), idMap("/proc/self/gid_map")
 	k.PidMaxNS = atLeast(k.Release, 6, 14)
-	k.UserNS, k.UserNSWhy, k.UserNSFix = userNSGate()
 	return k
-}
+})
 
 // notify asks whether the kernel knows the flags of a supervised filter: it looks
 // at them before it reads the filter, of which there is none here (seccomp(2)).

@@ -35,14 +35,14 @@ type Child struct {
 // it works, so that a path that hangs cannot freeze us. Release must not be called before the child has executed the
 // init or ended: the status socket tells.
 func Clone(im *Image, flags uintptr, slots map[Slot]int, status int) (*Child, error) {
-	memory, err := unix.Mmap(-1, 0, len(im.Blob)+cloneStack, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	memory, err := cloneMemory(len(im.Blob) + cloneStack)
 	if err != nil {
 		return nil, err
 	}
 	copy(memory, im.Blob)
 	base := uintptr(unsafe.Pointer(&memory[0]))
 	if err := checkBlob(memory[:len(im.Blob)]); err != nil {
-		unix.Munmap(memory)
+		freeMemory(memory)
 		return nil, err
 	}
 	relocate(memory, uint64(base))
@@ -52,7 +52,7 @@ func Clone(im *Image, flags uintptr, slots map[Slot]int, status int) (*Child, er
 	putU64(memory[offCloneStatus:], uint64(status))
 	pid, err := cloneBlocked(flags, base+uintptr(len(memory))&^15, base)
 	if err != nil {
-		unix.Munmap(memory)
+		freeMemory(memory)
 		return nil, err
 	}
 	return &Child{PID: pid, memory: memory}, nil
@@ -89,7 +89,7 @@ func cloneBlocked(flags, stack, base uintptr) (int, error) {
 // Release frees the memory.
 func (c *Child) Release() {
 	if c != nil && c.memory != nil {
-		unix.Munmap(c.memory)
+		freeMemory(c.memory)
 		c.memory = nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -21,31 +22,33 @@ const (
 
 // filters are those that can be judged. The list is closed: a filter that we do
 // not know is an error, never taken for "matches" or "does not".
-var filters = map[string]filterKind{
-	"literal": byPath, "subpath": byPath, "prefix": byPath, "regex": byPath, "path": byPath,
-	"path-literal": byPath, "path-regex": byPath,
-	"home-literal": byPath, "home-subpath": byPath, "home-regex": byPath,
+var filters = sync.OnceValue(func() map[string]filterKind {
+	return map[string]filterKind{
+		"literal": byPath, "subpath": byPath, "prefix": byPath, "regex": byPath, "path": byPath,
+		"path-literal": byPath, "path-regex": byPath,
+		"home-literal": byPath, "home-subpath": byPath, "home-regex": byPath,
 
-	"global-name": byName, "global-name-prefix": byName, "global-name-regex": byName,
-	"local-name": byName, "local-name-prefix": byName, "xpc-service-name": byName, "xpc-service-name-prefix": byName,
-	"sysctl-name": byName, "sysctl-name-prefix": byName, "sysctl-name-regex": byName,
-	"ipc-posix-name": byName, "ipc-posix-name-prefix": byName, "ipc-posix-name-regex": byName,
-	"preference-domain": byName, "preference-domain-prefix": byName, "right-name": byName,
-	"iokit-user-client-class": byName, "iokit-registry-entry-class": byName, "iokit-property": byName, "iokit-connection": byName,
-	"extension": byName, "extension-class": byName, "info-type": byName, "kext-bundle-id": byName, "appleevent-destination": byName,
+		"global-name": byName, "global-name-prefix": byName, "global-name-regex": byName,
+		"local-name": byName, "local-name-prefix": byName, "xpc-service-name": byName, "xpc-service-name-prefix": byName,
+		"sysctl-name": byName, "sysctl-name-prefix": byName, "sysctl-name-regex": byName,
+		"ipc-posix-name": byName, "ipc-posix-name-prefix": byName, "ipc-posix-name-regex": byName,
+		"preference-domain": byName, "preference-domain-prefix": byName, "right-name": byName,
+		"iokit-user-client-class": byName, "iokit-registry-entry-class": byName, "iokit-property": byName, "iokit-connection": byName,
+		"extension": byName, "extension-class": byName, "info-type": byName, "kext-bundle-id": byName, "appleevent-destination": byName,
 
-	"target": byWord, "vnode-type": byWord, "socket-domain": byWord, "socket-type": byWord,
-	"privilege-id": byWord, "notification-name": byName,
+		"target": byWord, "vnode-type": byWord, "socket-domain": byWord, "socket-type": byWord,
+		"privilege-id": byWord, "notification-name": byName,
 
-	"remote": byAddress, "local": byAddress,
-	"require-any": byOthers, "require-all": byOthers, "require-not": byOthers,
-}
+		"remote": byAddress, "local": byAddress,
+		"require-any": byOthers, "require-all": byOthers, "require-not": byOthers,
+	}
+})
 
 func validUTF8(s string) bool { return utf8.ValidString(s) }
 
 // compile checks a filter and prepares its expressions.
 func (f *Filter) compile(line int) error {
-	kind, ok := filters[f.Name]
+	kind, ok := filters()[f.Name]
 	switch {
 	case !ok:
 		return badf(line, "the filter %q is not supported", f.Name)
@@ -107,7 +110,7 @@ func cutLast(a string) (host, port string, ok bool) {
 
 // matches tells whether a filter holds for a request.
 func (f *Filter) matches(q *Request) bool {
-	switch filters[f.Name] {
+	switch filters()[f.Name] {
 	case byOthers:
 		return f.combine(q)
 	case byPath:

@@ -9,7 +9,7 @@ import (
 // operations are what a rule may name. Those that end in * stand for all whose
 // name begins like theirs. The list is closed, so that a misspelt operation is an
 // error here as it is there ("unbound variable").
-var operations = strings.Fields(`
+const operations = `
 default
 appleevent-send authorization-right-obtain device* device-camera device-microphone distributed-notification-post
 dynamic-code-generation
@@ -40,17 +40,18 @@ sysctl* sysctl-read sysctl-write system* system-acct system-audit system-automou
 system-fcntl system-fsctl system-info system-kas-info system-kext* system-kext-load system-kext-query
 system-kext-unload system-lcid system-mac-label system-mac-syscall system-nfssvc system-package-check
 system-privilege system-reboot system-sched system-set-time system-socket system-suspend-resume system-swap
-system-write-bootstrap user-preference* user-preference-read user-preference-write darwin-notification-post`)
+system-write-bootstrap user-preference* user-preference-read user-preference-write darwin-notification-post`
 
 // aliases are other names for an operation. Without the star it is the name that
 // profiles of before macOS 10.10 use.
-var aliases = map[string]string{"process-exec": "process-exec*"}
+var aliases = [...]struct{ from, to string }{{"process-exec", "process-exec*"}}
 
 // above lists the operations whose rules count for op, the nearest first, op
 // itself included, "default" left out. nil: there is no such operation.
 // It is made at the first use: most runs need none of it.
 var above = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
+	operations := strings.Fields(operations)
 	for _, op := range operations {
 		list := []string{op}
 		for _, w := range operations {
@@ -62,16 +63,18 @@ var above = sync.OnceValue(func() map[string][]string {
 		slices.SortFunc(list, func(a, b string) int { return len(strings.TrimSuffix(b, "*")) - len(strings.TrimSuffix(a, "*")) })
 		out[op] = list
 	}
-	for from, to := range aliases {
-		out[from] = out[to]
+	for _, a := range aliases {
+		out[a.from] = out[a.to]
 	}
 	return out
 })
 
 // known tells whether there is such an operation, and gives its one name.
 func known(op string) (string, bool) {
-	if to, ok := aliases[op]; ok {
-		return to, true
+	for _, a := range aliases {
+		if a.from == op {
+			return a.to, true
+		}
 	}
 	_, ok := above()[op]
 	return op, ok

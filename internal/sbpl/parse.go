@@ -233,7 +233,7 @@ func (p *parser) filter(n node, depth int) (Filter, error) {
 		return Filter{}, badf(n.line, "a filter is a list that begins with a word")
 	}
 	f := Filter{Name: n.list[0].text}
-	kind := filters[f.Name]
+	kind := filters()[f.Name]
 	for i, c := range n.list[1:] {
 		switch {
 		case c.kind == list && (kind == byOthers || kind == byAddress && i == 1) && depth < maxDepth:

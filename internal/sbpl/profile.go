@@ -172,7 +172,7 @@ func (r Rule) Text() (string, error) {
 }
 
 func (f Filter) write(b *strings.Builder) error {
-	kind, ok := filters[f.Name]
+	kind, ok := filters()[f.Name]
 	if !ok {
 		return &Unescapable{f.Name}
 	}

@@ -46,6 +46,9 @@ func (b *binder) credentials() error {
 
 // credential hides one entry below base.
 func (b *binder) credential(there folders, base, rest string, c policy.Credential) {
+	if !b.cmd.Ask && there.absent(base, rest) {
+		return
+	}
 	if !there.above(b.h, base, rest) {
 		if b.cmd.Ask && c.Kind != "glob" {
 			b.add(Rule{Path: base + "/" + rest, Given: base + "/" + rest, Access: Deny, Origin: "credential " + c.Path})
@@ -105,6 +108,24 @@ func (f folders) list(h host.Host, dir string) map[string]bool {
 	}
 	f.names[dir] = set
 	return set
+}
+
+// absent tells whether a folder that was listed lacks the first part of rest. Nearly
+// the whole list is about programs that nobody has here, and this costs no memory.
+func (f folders) absent(base, rest string) bool {
+	set := f.names[base]
+	if set == nil {
+		return false // not listed: look
+	}
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '*', '?', '[', '{':
+			return false
+		case '/':
+			return !set[rest[:i]]
+		}
+	}
+	return !set[rest]
 }
 
 // entry tells whether base/rest is there.

@@ -4,6 +4,6 @@ package seatbelt
 var (
 	ProfileOf    = profile
 	JudgeProfile = judge
-	StandIns     = standIns
+	StandIns     = standIns()
 	GitMakes     = gitMakes
 )

@@ -11,9 +11,11 @@ import (
 )
 
 // Places that stand for what the launcher makes, when a profile is only judged.
-var standIns = map[string]string{
-	ParamTmp: "/private/var/qsandbox-run/tmp", ParamRun: "/private/var/qsandbox-run/profile",
-	ParamDir: "/private/var/qsandbox-run", ParamTTY: "/dev/ttys999",
+func standIns() map[string]string {
+	return map[string]string{
+		ParamTmp: "/private/var/qsandbox-run/tmp", ParamRun: "/private/var/qsandbox-run/profile",
+		ParamDir: "/private/var/qsandbox-run", ParamTTY: "/dev/ttys999",
+	}
 }
 
 // Judge answers a query from the profile itself, by our evaluator (POL-14). Both
@@ -24,7 +26,7 @@ func (Backend) Judge(s *spec.Spec, q spec.Query) (spec.Verdict, error) {
 	if err != nil {
 		return spec.Verdict{}, err
 	}
-	return judge(p.Bind(standIns), q)
+	return judge(p.Bind(standIns()), q)
 }
 
 func judge(p *sbpl.Profile, q spec.Query) (spec.Verdict, error) {
