@@ -49,14 +49,14 @@ func sockets() []attempt {
 		{"connect-unix", "PATH", "a server on a socket file", func(a []string) error { return served("unix", a[0]) }},
 		{"connect-abstract", "NAME", "a server on an abstract socket", func(a []string) error { return served("unix", "@"+a[0]) }},
 		{"connect-tcp", "ADDRESS", "a server on TCP, host:port", func(a []string) error { return served("tcp", a[0]) }},
-		{"send-udp", "ADDRESS", "a datagram, host:port", func(a []string) error {
+		{"route-udp", "ADDRESS", "a way to host:port; nothing is sent", func(a []string) error {
 			c, err := net.DialTimeout("udp", a[0], 2*time.Second)
 			if err != nil {
 				return err
 			}
-			_, err = c.Write([]byte("x"))
-			return err
+			return c.Close()
 		}},
+		{"registered", "KIND", "does the kernel have this kind of socket loaded; nothing is tried", func(a []string) error { return registered(a[0]) }},
 		{"listen-tcp", "ADDRESS", "a server of one's own, which answers the probe itself", func(a []string) error {
 			l, err := net.Listen("tcp", a[0])
 			if err != nil {

@@ -55,6 +55,7 @@ var arrows = map[string]string{
 var added = map[string]string{
 	"conformance -> .":                          adrVerify,
 	"conformance -> conformance/cell":           adrVerify,
+	"conformance -> conformance/probe":          adrVerify,
 	"conformance -> conformance/results":        adrVerify,
 	"conformance -> fault":                      adrVerify,
 	"conformance -> internal/host":              adrVerify,
