@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/qiming-sandbox/qsandbox/conformance/cell"
 	"github.com/qiming-sandbox/qsandbox/conformance/results"
 )
 
@@ -29,7 +30,8 @@ type trier struct {
 	box      sandbox
 	who      Identity
 	soak     time.Duration
-	inCell   bool // this process is in a cell of its own for the one case it has
+	cannot   map[string]string // backend -> why this identity cannot use it
+	inCell   bool              // this process is in a cell of its own for the one case it has
 	mu       sync.Mutex
 	controls map[string]func() shownBare
 }
@@ -47,6 +49,9 @@ func (t *trier) try(ctx context.Context, c *Case, backend, mode string) (run res
 	run = results.Run{As: string(t.who), Steps: []results.Step{}}
 	defer func() { run.DurationMS = time.Since(began).Milliseconds() }()
 	if why := t.box.cannot(c); why != "" {
+		return skipped(run, why)
+	}
+	if why := t.cannot[backend]; why != "" {
 		return skipped(run, why)
 	}
 	if c.Driver != "" {
@@ -70,6 +75,7 @@ func (t *trier) try(ctx context.Context, c *Case, backend, mode string) (run res
 		return run
 	}
 	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run, backend: backend, mode: mode}
+	defer a.cleanup()
 	if c.Setup != "" && !a.step("setup", "set -e\n"+c.Setup) {
 		run.Status, run.Notes = results.Invalid, "the set-up failed"
 		return run
@@ -108,20 +114,22 @@ func (t *trier) makeControl(ctx context.Context, c *Case) shownBare {
 		return shownBare{status: results.Invalid, notes: "the place could not be made: " + err.Error()}
 	}
 	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
-	if c.Requires != "" && !a.step("requires", c.Requires) {
-		last := run.Steps[len(run.Steps)-1]
-		if last.Exit != notThere {
-			return shownBare{status: results.Invalid, notes: fmt.Sprintf("whether the case can be tried here could not be told (code %d)", last.Exit), steps: run.Steps}
-		}
-		return shownBare{status: results.Skip, notes: lastLine(last.Output, "what the case requires is not there"), steps: run.Steps}
+	if status, notes := a.ask("requires", c.Requires); status != "" {
+		return shownBare{status, notes, run.Steps}
 	}
 	if c.Want != Denied {
 		return shownBare{}
 	}
-	if c.Shown == "requires" {
+	var k shownBare
+	switch {
+	case c.Shown == byRequires:
 		return shownBare{steps: run.Steps}
+	case c.Shown == byDecoys && !cell.Possible:
+		bare := t.bare(ctx, c)
+		k = shownBare{bare.Status, bare.Notes, bare.Steps}
+	default:
+		k = t.shown(ctx, c)
 	}
-	k := t.shown(ctx, c)
 	k.steps = append(run.Steps, k.steps...)
 	for i := range k.steps {
 		k.steps[i].Name = strings.Replace("control: "+k.steps[i].Name, "control: control", "control", 1)
@@ -129,7 +137,22 @@ func (t *trier) makeControl(ctx context.Context, c *Case) shownBare {
 	return k
 }
 
-// bare makes the attempt without a sandbox. It is called in a cell only.
+// ask runs a section that tells whether a case can be tried: 0 is yes, 1 is no, and
+// anything else is a section that is broken, which must not look like a no.
+func (a *attempt) ask(name, script string) (results.Status, string) {
+	if script == "" || a.step(name, script) {
+		return "", ""
+	}
+	last := a.run.Steps[len(a.run.Steps)-1]
+	if last.Exit != 1 {
+		return results.Invalid, fmt.Sprintf("the section %s ended with code %d, which is neither yes (0) nor no (1)", name, last.Exit)
+	}
+	return results.Skip, lastLine(last.Output, "what the case requires is not there")
+}
+
+// bare makes the attempt without a sandbox.
+//
+// SECURITY: it is called in a cell, or for a case that touches nothing but decoys.
 func (t *trier) bare(ctx context.Context, c *Case) (run results.Run) {
 	run.Steps = []results.Step{}
 	invalid := func(notes string) results.Run {
@@ -142,6 +165,10 @@ func (t *trier) bare(ctx context.Context, c *Case) (run results.Run) {
 		return invalid("the place could not be made: " + err.Error())
 	}
 	a := attempt{t: t, ctx: ctx, c: c, p: p, run: &run}
+	defer a.cleanup()
+	if run.Status, run.Notes = a.ask("available", c.Available); run.Status != "" {
+		return run
+	}
 	if c.Setup != "" && !a.step("setup", "set -e\n"+c.Setup) {
 		return invalid("the set-up failed")
 	}
@@ -205,6 +232,9 @@ func (c *Case) script() string {
 	if c.Want != Denied {
 		return c.Command
 	}
+	if c.Judged == byEffect {
+		return "(\n" + c.Command + ")\n(\n" + c.Twin + ") || exit " + fmt.Sprint(noTwin) + "\nexit " + fmt.Sprint(allFine) + "\n"
+	}
 	s := "if (\n" + c.Command + "); then exit " + fmt.Sprint(notDenied) + "; fi\n"
 	return s + "(\n" + c.Twin + ") || exit " + fmt.Sprint(noTwin) + "\nexit " + fmt.Sprint(allFine) + "\n"
 }
@@ -227,11 +257,23 @@ func (a *attempt) inside() {
 	if after := a.afterwards(); v.status == results.Pass {
 		v = after
 	}
-	// A limit that is known excuses the attempt that worked, and no other failure.
+	// Only the attempt itself, which worked, is what the limit says. All else is a failure.
 	if limit := a.c.LimitFor(a.backend); limit != "" && v.status == results.Fail && in.err == nil && in.code == notDenied {
 		v.status, v.notes, v.leak = results.KnownLimit, limit+" ("+v.notes+")", results.LeakNone
 	}
 	a.run.Status, a.run.Notes, a.run.Leak = v.status, v.notes, v.leak
+}
+
+// cleanup removes what a case left beside its place, however it ended. A case that
+// passed and cannot be cleaned up after has not passed.
+func (a *attempt) cleanup() {
+	if a.c.Cleanup == "" {
+		return
+	}
+	a.ctx = context.WithoutCancel(a.ctx)
+	if !a.step("cleanup", a.c.Cleanup) && a.run.Status == results.Pass {
+		a.run.Status, a.run.Notes, a.run.Leak = results.Fail, "what the case left could not be removed", a.c.residue()
+	}
 }
 
 // afterwards looks outside at what the attempt left.

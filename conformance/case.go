@@ -58,7 +58,8 @@ type Case struct {
 	Needs     []string   // programs
 	With      []string   // fixtures of the host: socket, abstract, tcp, process, descriptor
 	Assumes   string     // what must hold for the case to mean anything, for people
-	Shown     string     // "requires": that section makes the very attempt outside; it only looks
+	Shown     string     // how the attempt is known to work without a sandbox, if not in a cell; see shownBy
+	Judged    string     // "effect": the command may seem to work inside, where it has a layer of its own; outside it must have had no effect
 	Judges    string     // "qsandbox": it is about things of which a cell, where others are tried, has its own
 	Skip      string     // why no machine can run it yet
 	Limits    []Limit    // known limits, each with its reason
@@ -77,15 +78,17 @@ type Case struct {
 	Driver    string // what runs it instead of a shell: sessions, soak
 	Count     int    // for the driver
 
-	Policy   string // JSON, with $WS and the like
-	Setup    string // outside, before
-	Requires string // outside: not 0 means skip, with the last line as reason
-	Command  string // inside
-	Twin     string // inside: must work
-	Control  string // outside, instead of Command
-	Effect   string // outside: 0 when the attempt had its effect
-	After    string // outside: must hold afterwards
-	Stdin    string
+	Policy    string // JSON, with $WS and the like
+	Setup     string // outside, before
+	Requires  string // outside: 1 means skip, with the last line as reason
+	Available string // in a cell, before the control: 1 means skip, as above
+	Command   string // inside
+	Twin      string // inside: must work
+	Control   string // outside, instead of Command
+	Effect    string // outside: 0 when the attempt had its effect
+	After     string // outside: must hold afterwards, when all was well before
+	Cleanup   string // outside: always, at the end
+	Stdin     string
 
 	File string // where it was read
 }

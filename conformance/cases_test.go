@@ -4,10 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/qiming-sandbox/qsandbox/conformance/cell"
+	"github.com/qiming-sandbox/qsandbox/conformance/probe"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
@@ -74,7 +75,7 @@ var harmful = []string{`\bumount (-\S+ )*/`, `\bmount (-\S+ )*(-o remount\S*|pro
 	`[^>]> ?/(proc/sys|etc|sys|usr)`, `\breboot\b[^"]*$`, `\bsysctl -w`}
 
 // guarded is how a case makes sure that it is in a process namespace of its own.
-const guarded = `[ -d "/proc/$HOSTPID" ] && {`
+const guarded = `"$PROBE" probe alone "$HOSTPID" || exit 1` + "\n"
 
 // TestNoCaseHarmsTheMachine: what a case does must be harmless where nothing stops
 // it: another sandbox may be none, and a control runs outside.
@@ -85,14 +86,61 @@ func TestNoCaseHarmsTheMachine(t *testing.T) {
 	}
 	for _, c := range all {
 		for _, script := range []string{c.Command, c.Twin, c.Control, c.Setup, c.Effect, c.After, c.Requires} {
-			if cell.Harmless(script) {
+			if probe.Harmless(script) {
 				continue
 			}
 			for _, h := range harmful {
-				if m := regexp.MustCompile(h).FindString(script); m != "" && !strings.Contains(script, guarded) {
+				if m := regexp.MustCompile(h).FindString(script); m != "" && !strings.HasPrefix(script, guarded) {
 					t.Errorf("%s: %q would change the machine", c.ID, m)
 				}
 			}
+		}
+	}
+}
+
+// TestNoModuleIsAskedFor: a kind of socket that the kernel may have as a module is
+// tried only where it is loaded; a case that goes on without asking loads it.
+func TestNoModuleIsAskedFor(t *testing.T) {
+	all, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	always := []string{"inet", "unix", "raw", "netlink-route"} // no kernel that runs this is without them
+	kind := regexp.MustCompile(`probe socket-([a-z$-]+)`)
+	n := 0
+	for _, c := range all {
+		for _, script := range []string{c.Command, c.Twin, c.Control, c.Requires} {
+			for _, m := range kind.FindAllStringSubmatch(script, -1) {
+				if slices.Contains(always, m[1]) {
+					continue
+				}
+				if n++; !strings.Contains(c.Requires, "probe registered "+m[1]) {
+					t.Errorf("%s: socket-%s is tried, and its section requires does not ask whether it is loaded", c.ID, m[1])
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d kinds were found", n)
+	}
+}
+
+// TestTwinsShowSomething: a twin that works anywhere shows nothing, and what must be
+// denied is not written as something that works.
+func TestTwinsShowSomething(t *testing.T) {
+	all, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if !slices.Contains(c.Platforms, "linux") || c.Skip != "" || c.Driver != "" {
+			continue
+		}
+		if c.Want == Denied && strings.TrimSpace(c.Twin) == "true" {
+			t.Errorf("%s: the twin is plain true", c.ID)
+		}
+		if last := strings.TrimSpace(c.Command); c.Want == Works && last != "true" && (strings.HasSuffix(last, "; true") || strings.HasSuffix(last, "|| true")) {
+			t.Errorf("%s: the command works whatever happens", c.ID)
 		}
 	}
 }

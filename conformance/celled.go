@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/conformance/cell"
+	"github.com/qiming-sandbox/qsandbox/conformance/probe"
 	"github.com/qiming-sandbox/qsandbox/conformance/results"
 )
 
@@ -54,8 +55,8 @@ func (t *trier) shown(ctx context.Context, c *Case) shownBare {
 	s := cell.Spec{Users: cell.Own, Decoys: true}
 	if effectiveUID() == 0 {
 		s.Users = cell.Mapped
-		harmless := func(script string) bool { return script == "" || cell.Harmless(script) }
-		if harmless(c.bareScript()) && harmless(c.Effect) && harmless(c.Setup) {
+		harmless := func(script string) bool { return script == "" || probe.Harmless(script) }
+		if harmless(c.bareScript()) && harmless(c.Effect) && harmless(c.Setup) && harmless(c.Available) && c.Cleanup == "" {
 			s.Users = cell.Real
 		}
 	}

@@ -14,6 +14,15 @@ var (
 	knownDrivers   = []string{"sessions", "runs", "leak", "soak"}
 )
 
+// Ways to show that an attempt works without a sandbox, other than in a cell.
+const (
+	byRequires = "requires" // that section makes the very attempt outside; it only looks
+	byDecoys   = "decoys"   // it touches nothing but the place's decoys: on systems without cells it is made on them
+)
+
+// byEffect says that a deny case is judged by what is to be seen outside.
+const byEffect = "effect"
+
 // check looks at a case as a whole.
 func (p *parsing) check() error {
 	c := p.c
@@ -37,8 +46,18 @@ func (p *parsing) check() error {
 		return p.fail("twin", "the section is missing: a sandbox in which nothing works denies everything")
 	case c.Network != "" && c.Network != "off" && c.Network != "on":
 		return p.fail("network", "%q is neither off nor on", c.Network)
-	case c.Shown != "" && (c.Shown != "requires" || c.Requires == "" || c.Want != Denied):
-		return p.fail("shown", "the only value is requires, for a deny case with that section")
+	case c.Shown != "" && c.Shown != byRequires && c.Shown != byDecoys || c.Shown != "" && c.Want != Denied:
+		return p.fail("shown", "the values are requires and decoys, for a deny case")
+	case c.Shown == byRequires && c.Requires == "":
+		return p.fail("shown", "the section requires is missing")
+	case c.Shown == byDecoys && slices.Contains(c.Platforms, "linux"):
+		return p.fail("shown", "decoys is for systems on which no cell can be made")
+	case len(c.Limits) > 0 && c.Want != Denied:
+		return p.fail("limit", "only what should be denied can be a known limit")
+	case c.Available != "" && c.Want != Denied:
+		return p.fail("available", "it is for the control of a deny case")
+	case c.Judged != "" && (c.Judged != byEffect || c.Effect == "" || c.Want != Denied):
+		return p.fail("judged", "the only value is effect, for a deny case with that section")
 	case c.Judges != "" && c.Judges != "qsandbox":
 		return p.fail("judges", "the only value is qsandbox")
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):

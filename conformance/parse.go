@@ -198,7 +198,7 @@ func (p *parsing) header(key, value string) error {
 func (c *Case) plain(key string) *string {
 	return map[string]*string{
 		"id": &c.ID, "title": &c.Title, "why": &c.Why, "source": &c.Source, "assumes": &c.Assumes, "skip": &c.Skip,
-		"expect-backend": &c.Backend, "expect-event": &c.Event, "cwd": &c.Cwd, "network": &c.Network, "driver": &c.Driver, "shown": &c.Shown, "judges": &c.Judges,
+		"expect-backend": &c.Backend, "expect-event": &c.Event, "cwd": &c.Cwd, "network": &c.Network, "driver": &c.Driver, "shown": &c.Shown, "judges": &c.Judges, "judged": &c.Judged,
 	}[key]
 }
 
@@ -243,7 +243,7 @@ func (p *parsing) section(key, value string) error {
 	c := p.c
 	dst := map[string]*string{
 		"policy": &c.Policy, "setup": &c.Setup, "requires": &c.Requires, "command": &c.Command, "twin": &c.Twin,
-		"control": &c.Control, "effect": &c.Effect, "after": &c.After, "stdin": &c.Stdin,
+		"control": &c.Control, "effect": &c.Effect, "after": &c.After, "cleanup": &c.Cleanup, "available": &c.Available, "stdin": &c.Stdin,
 	}[key]
 	if dst == nil {
 		return p.fail(key, "there is no such section")

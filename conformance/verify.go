@@ -73,7 +73,7 @@ type verifying struct {
 	h         host.Host
 	began     time.Time
 	diagnosis *qsandbox.Diagnosis
-	why       map[string]string // backend -> why it cannot be used
+	why       map[string]string // backend -> why this user cannot use it
 	base      string
 	bin       string
 	program   string
@@ -97,21 +97,33 @@ func (v *verifying) prepare(ctx context.Context) (err error) {
 	if v.diagnosis, err = qsandbox.Doctor(ctx); err != nil {
 		return err
 	}
-	v.why = map[string]string{}
-	for _, b := range v.diagnosis.Backends {
-		if b.Answer != qsandbox.AnswerYes {
-			v.why[b.Name] = b.Name + " cannot be used here: " + b.Reason
-		}
-	}
+	v.why = unusable(v.diagnosis)
 	if v.base, err = makeBase(v.o.Dir); err != nil {
 		return fault.Wrap(fault.PathInvalid, "make a throw-away place", v.o.Dir, err).WithHint("name a directory outside /tmp with --dir; everybody must be able to search it")
 	}
+	defer func() {
+		if err != nil {
+			v.clean()
+		}
+	}()
 	v.bin = filepath.Join(v.base, "bin")
 	v.program = filepath.Join(v.bin, "qsandbox")
 	if err = copyProgram(v.o.Program, v.program); err != nil {
 		return fault.Wrap(fault.PathInvalid, "copy the program", v.program, err)
 	}
 	return nil
+}
+
+// unusable says why backends cannot be used. Each identity asks for itself: root may
+// what a user may not, and a user's namespaces work where root has none to give.
+func unusable(d *qsandbox.Diagnosis) map[string]string {
+	why := map[string]string{}
+	for _, b := range d.Backends {
+		if b.Answer != qsandbox.AnswerYes {
+			why[b.Name] = b.Name + " cannot be used here: " + b.Reason
+		}
+	}
+	return why
 }
 
 func (v *verifying) clean() { _ = removeAll(v.base) }
@@ -193,11 +205,7 @@ func (v *verifying) plan() {
 				if len(v.o.Backends) > 0 && !slices.Contains(v.o.Backends, b) || len(v.o.Modes) > 0 && !slices.Contains(v.o.Modes, m) {
 					continue
 				}
-				it := &item{c: c, backend: b, mode: m, skip: why}
-				if it.skip == "" && v.words == nil {
-					it.skip = v.why[b]
-				}
-				v.items = append(v.items, it)
+				v.items = append(v.items, &item{c: c, backend: b, mode: m, skip: why})
 			}
 		}
 	}
@@ -251,6 +259,9 @@ func (v *verifying) here(ctx context.Context, who Identity) error {
 		box = boxOf(v.words)
 	}
 	t := &trier{g: g, box: box, who: who, controls: map[string]func() shownBare{}, soak: v.o.Soak}
+	if v.words == nil {
+		t.cannot = v.why
+	}
 	tasks := v.tasks(who)
 	work(v.o.Jobs, len(tasks), func(i int) {
 		if ctx.Err() == nil {

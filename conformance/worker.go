@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/conformance/results"
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
@@ -140,6 +141,13 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	t := &trier{g: g, box: boxOf(o.Words), who: AsUser, controls: map[string]func() shownBare{}, soak: o.Soak}
 	if o.What != onHost {
 		return t.inside(ctx, o, out)
+	}
+	if o.Words == nil {
+		d, err := qsandbox.Doctor(ctx)
+		if err != nil {
+			return err
+		}
+		t.cannot = unusable(d)
 	}
 	lines := make(chan done)
 	go func() {

@@ -114,6 +114,11 @@ func (wrapper) cannot(c *Case) string {
 	return ""
 }
 
+// signals gives the number of a signal with which cases end.
+func signals(name string) int {
+	return map[string]int{"SIGKILL": 9, "SIGSEGV": 11, "SIGTERM": 15}[name]
+}
+
 func (w wrapper) run(ctx context.Context, k call) inside {
 	argv := k.p.fill(w.words, k.argv)
 	if k.c.Terminal {
@@ -122,6 +127,9 @@ func (w wrapper) run(ctx context.Context, k call) inside {
 	began := time.Now()
 	t := k.p.outsideArgv(ctx, argv, k.c.Stdin, k.limit)
 	in := inside{code: t.exit, out: t.out, took: time.Since(began), backend: "command", late: t.exit == 124 && time.Since(began) >= k.limit}
+	if n := signals(k.c.Signal); n > 0 && t.exit == 128+n { // as a shell and most wrappers say it
+		in.signal = k.c.Signal
+	}
 	if t.exit == 126 || t.exit == 127 {
 		if _, err := exec.LookPath(argv[0]); err != nil {
 			in.err, in.errCode = err, string(fault.SandboxUnavailable)

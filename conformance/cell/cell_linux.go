@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Possible tells whether cells can be made on this system at all.
+const Possible = true
+
 // strangers gives the first number outside of a mapped cell's people, and how many
 // there are. No account has these numbers; in a cell inside a cell there are fewer.
 func strangers() (first, n int) {

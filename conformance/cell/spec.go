@@ -9,7 +9,7 @@ const (
 	Mapped Users = "mapped"
 	// Own: the caller alone, under its own number, without capabilities.
 	Own Users = "own"
-	// Real: root itself, with its capabilities. Only for what Harmless says of.
+	// Real: root itself, with its capabilities. Only for scripts of harmless probes.
 	Real Users = "real"
 )
 

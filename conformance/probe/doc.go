@@ -1,11 +1,16 @@
 // Package probe makes single system calls for conformance cases, where no program
 // that is installed everywhere would.
 //
-// Nothing here does harm when it succeeds, called by hand or as the control of a
-// case: a call acts on the probe's own process, or on what it is given by name for
-// the purpose (a decoy), or has an argument that the kernel refuses right after it
-// has looked at the caller's rights. Such a refusal counts as "reached": the call
-// was let in.
+// A call acts on the probe's own process, or on what it is given by name for the
+// purpose (a decoy), or has an argument that the kernel refuses right after it has
+// looked at the caller's rights. Such a refusal counts as "reached": the call was
+// let in.
+//
+// Three kinds do more than that. terminal and memfd-exec run a program, and cell
+// makes an environment and runs one in it. socket-* of a kind that the kernel has as
+// a module would have it loaded: ask the probe "registered" first, as cases do. And
+// what sends or connects reaches whatever it is pointed at. Harmless lists those
+// that a case may call with the real root's rights.
 package probe
 
 import (

@@ -147,6 +147,14 @@ func files() []attempt {
 			}
 			return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, flags) // it was a decoy; let it be removed
 		}},
+		{"getflags", "FILE", "does the file system know flags such as immutable", func(a []string) error {
+			fd, err := unix.Open(a[0], unix.O_RDONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)
+			return err
+		}},
 		{"link-fd", "FILE TO", "a hard link by a descriptor", func(a []string) error {
 			fd, err := unix.Open(a[0], unix.O_RDONLY, 0)
 			if err != nil {
@@ -183,7 +191,7 @@ func files() []attempt {
 			}
 			return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, 1)
 		}},
-		{"memfd-exec", "PROGRAM", "run a program from memory", memfdExec},
+		{"memfd-exec", "PROGRAM ARG", "run a program from memory with one argument", memfdExec},
 	}
 }
 
@@ -224,5 +232,5 @@ func memfdExec(a []string) error {
 	if _, err := unix.Write(fd, data); err != nil {
 		return err
 	}
-	return unix.Exec("/proc/self/fd/"+itoa(fd), []string{a[0]}, os.Environ())
+	return unix.Exec("/proc/self/fd/"+itoa(fd), a, os.Environ())
 }

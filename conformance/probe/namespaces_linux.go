@@ -64,9 +64,9 @@ func pidfdSetns(a []string) error {
 // make something that nobody sees and that ends with the probe.
 func mounts() []attempt {
 	return []attempt{
-		// A type that no kernel has would have the kernel look for a module.
+		// An unknown type would have the kernel look for a module of that name.
 		{"mount", "DIR", "a tmpfs with an option that there is not", func(a []string) error {
-			return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), text("tmpfs"), 0, text("qsandbox_probe=1")}, unix.EINVAL)
+			return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), text("tmpfs"), 0, text("qsandbox_probe")}, unix.EINVAL)
 		}},
 		{"remount", "DIR", "remount of what is no mount", func(a []string) error {
 			return call(unix.SYS_MOUNT, [6]uintptr{text("none"), text(a[0]), 0, unix.MS_REMOUNT | unix.MS_BIND, 0}, unix.EINVAL)

@@ -143,6 +143,7 @@ func signals() []attempt {
 			}
 			return nil
 		}},
+		{"alone", "PID", "is this a process namespace of one's own, without PID; nothing is sent", func(a []string) error { return alone(int(pid(a[0]))) }},
 		{"setpriority", "PID", "make a process nicer by nothing", func(a []string) error {
 			n, err := unix.Getpriority(unix.PRIO_PROCESS, int(pid(a[0])))
 			if err != nil {

@@ -3,11 +3,7 @@ package probe
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"net"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,43 +18,6 @@ func sock(name, what string, family, typ, proto int) attempt {
 		}
 		return err
 	}}
-}
-
-// loaded tells whether the kernel has a kind of socket already.
-//
-// SECURITY: asking for a socket of a kind that it has not makes a kernel load the
-// module for it, on the real machine and for anybody. So a case asks this first; it
-// only reads. What cannot be told counts as there, so that no attempt is left out.
-func loaded(a []string) error {
-	file, column, word := "/proc/net/protocols", 0, protocols[a[0]]
-	if n, ok := netlinks[a[0]]; ok {
-		file, column, word = "/proc/net/netlink", 1, strconv.Itoa(n)
-	}
-	if word == "" {
-		return fmt.Errorf("%q is no kind of socket that comes with a module", a[0])
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(data)) {
-		if f := strings.Fields(line); len(f) > column && (f[column] == word || word == "CAN" && strings.HasPrefix(f[0], "CAN_")) {
-			return nil
-		}
-	}
-	return errors.New("the kernel has it not loaded")
-}
-
-// protocols are names in /proc/net/protocols: of struct proto in net/*/af_*.c.
-var protocols = map[string]string{
-	"alg": "ALG", "vsock": "AF_VSOCK", "key": "KEY", "bluetooth": "HCI", "can": "CAN", "tipc": "TIPC", "rds": "RDS", "xdp": "XDP",
-	"llc": "LLC", "smc": "SMC", "qipcrtr": "QIPCRTR", "packet": "PACKET",
-}
-
-// netlinks are numbers of netlink(7). The kernel's own socket of each is in /proc/net/netlink.
-var netlinks = map[string]int{
-	"netlink-audit": unix.NETLINK_AUDIT, "netlink-netfilter": unix.NETLINK_NETFILTER, "netlink-diag": unix.NETLINK_SOCK_DIAG,
-	"netlink-xfrm": unix.NETLINK_XFRM, "netlink-crypto": unix.NETLINK_CRYPTO,
 }
 
 // sockets are kinds of sockets, and servers of the host that say "served".
@@ -87,25 +46,17 @@ func sockets() []attempt {
 		sock("netlink-xfrm", "IPsec policy", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_XFRM),
 		sock("netlink-generic", "generic netlink", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_GENERIC),
 		sock("netlink-crypto", "crypto configuration", unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_CRYPTO),
-		{"loaded", "KIND", "whether the kernel has a kind of socket; it only reads", loaded},
-		{"route-udp", "ADDRESS", "whether datagrams have a way, host:port; none is sent", func(a []string) error {
-			c, err := net.DialTimeout("udp", a[0], 2*time.Second)
-			if err == nil {
-				c.Close()
-			}
-			return err
-		}},
 		{"connect-unix", "PATH", "a server on a socket file", func(a []string) error { return served("unix", a[0]) }},
 		{"connect-abstract", "NAME", "a server on an abstract socket", func(a []string) error { return served("unix", "@"+a[0]) }},
 		{"connect-tcp", "ADDRESS", "a server on TCP, host:port", func(a []string) error { return served("tcp", a[0]) }},
-		{"send-udp", "ADDRESS", "a datagram, host:port", func(a []string) error {
+		{"route-udp", "ADDRESS", "a way to host:port; nothing is sent", func(a []string) error {
 			c, err := net.DialTimeout("udp", a[0], 2*time.Second)
 			if err != nil {
 				return err
 			}
-			_, err = c.Write([]byte("x"))
-			return err
+			return c.Close()
 		}},
+		{"registered", "KIND", "does the kernel have this kind of socket loaded; nothing is tried", func(a []string) error { return registered(a[0]) }},
 		{"listen-tcp", "ADDRESS", "a server of one's own, which answers the probe itself", func(a []string) error {
 			l, err := net.Listen("tcp", a[0])
 			if err != nil {

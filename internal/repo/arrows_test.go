@@ -78,6 +78,7 @@ var added = map[string]string{
 	"internal/protect -> report":                      adrArrows,
 	". -> internal/protect":                           adrArrows,
 	". -> internal/guard":                             adrArrows,
+	"conformance -> conformance/probe":                adrVerify,
 
 	"internal/plan -> policy":          adrArrows,
 	"internal/plan -> report":          adrArrows,
