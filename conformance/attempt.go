@@ -144,7 +144,7 @@ func (a *attempt) ask(name, script string) (results.Status, string) {
 		return "", ""
 	}
 	last := a.run.Steps[len(a.run.Steps)-1]
-	if last.Exit != 1 {
+	if last.Exit != notThere {
 		return results.Invalid, fmt.Sprintf("the section %s ended with code %d, which is neither yes (0) nor no (1)", name, last.Exit)
 	}
 	return results.Skip, lastLine(last.Output, "what the case requires is not there")
