@@ -32,6 +32,7 @@ type trier struct {
 	soak     time.Duration
 	cannot   map[string]string // backend -> why this identity cannot use it
 	inCell   bool              // this process is in a cell of its own for the one case it has
+	alone    bool              // this process is there for one driver
 	mu       sync.Mutex
 	controls map[string]func() shownBare
 }
