@@ -33,6 +33,7 @@ type trier struct {
 	cannot   map[string]string // backend -> why this identity cannot use it
 	inCell   bool              // this process is in a cell of its own for the one case it has
 	alone    bool              // this process is there for one driver
+	patience time.Duration     // for what is on its way out; 0: the usual
 	mu       sync.Mutex
 	controls map[string]func() shownBare
 }

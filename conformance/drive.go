@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,7 +21,7 @@ const (
 )
 
 // shortSoak is the length of a soak when none is asked for.
-const shortSoak = 3 * time.Second
+const shortSoak = 2 * time.Second
 
 // driver is one such case in one place, in a process that does nothing else.
 type driver struct {
@@ -75,7 +76,7 @@ func (d *driver) perform(run *results.Run) verdict {
 	if err := d.action()(); err != nil {
 		return failed("%v", err)
 	}
-	left, err := d.m.settled(before)
+	left, err := d.m.settled(before, cmp.Or(d.t.patience, patience))
 	if err != nil {
 		return failed("measure: %v", err)
 	}
@@ -100,7 +101,7 @@ func (d *driver) action() func() error {
 }
 
 // warmRounds make what is made once: caches, the runtime's own descriptors and threads.
-const warmRounds = 4
+const warmRounds = 3
 
 func (d *driver) warm() error {
 	for i := range warmRounds {

@@ -21,7 +21,7 @@ const (
 	descriptors   = "descriptors"    // of this process
 	goroutines    = "goroutines"     // of this process
 	processes     = "processes"      // below this one, and wherever the place's word is
-	tempfiles     = "tempfiles"      // in the ground and in the directory for temporary files
+	tempfiles     = "tempfiles"      // in the ground, where also TMPDIR and the state directory are
 	mounts        = "mounts"         // that this process sees
 	cgroups       = "cgroups"        // of runs that were made here
 )
@@ -35,22 +35,27 @@ type reading map[string]float64
 // gauge measures what the driver's process holds. It must be the only one that does
 // something in this process.
 type gauge struct {
-	dirs   []string // whose files are counted
+	dir    string   // whose files are counted
 	word   string   // that the processes of the place carry
 	groups []string // below which groups are made
 	began  time.Time
 	times  []float64
-	taken  []reading
+	values [][]float64 // as measured; made for all readings at once, so that they are no growth
 	mu     sync.Mutex
-	runs   []string // ids of runs
+	stayed []string // groups of runs that are over
 }
+
+// wordEnv holds the place's word in the environment of this process, for what the
+// product starts outside. What runs inside has it as U.
+const wordEnv = "QSANDBOX_VERIFY_WORD"
 
 // newGauge fails where this is not known how to be measured.
 func newGauge(g *ground, p *place) (*gauge, error) {
-	m := &gauge{dirs: []string{g.dir}, word: p.u, began: time.Now()}
-	if tmp := os.TempDir(); strings.Contains(tmp, "qsandbox") && !strings.HasPrefix(tmp, g.dir) {
-		m.dirs = append(m.dirs, tmp)
+	m := &gauge{dir: g.dir, word: p.u, began: time.Now(), times: make([]float64, 0, 2*mostReadings)}
+	for range measured {
+		m.values = append(m.values, make([]float64, 0, 2*mostReadings))
 	}
+	os.Setenv(wordEnv, p.u)
 	h := host.Real()
 	for _, dir := range h.Cgroup().Dirs {
 		if !slices.Contains(m.groups, dir) {
@@ -61,12 +66,18 @@ func newGauge(g *ground, p *place) (*gauge, error) {
 	return m, err
 }
 
-// ran notes the id of a run, by which its groups are known.
+// ran looks at what groups a run has left that is over; its events and its report name
+// it. Ids are not kept: a day has many.
 func (m *gauge) ran(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if id != "" && !slices.Contains(m.runs, id) {
-		m.runs = append(m.runs, id)
+	if id == "" {
+		return
+	}
+	for _, dir := range m.groups {
+		if group := filepath.Join(dir, "qsandbox-"+id); isDir(group) {
+			m.mu.Lock()
+			m.stayed = append(m.stayed, group)
+			m.mu.Unlock()
+		}
 	}
 }
 
@@ -75,7 +86,9 @@ func (m *gauge) sample() error {
 	r, err := m.read()
 	if err == nil {
 		m.times = append(m.times, time.Since(m.began).Seconds())
-		m.taken = append(m.taken, r)
+		for i, what := range measured {
+			m.values[i] = append(m.values[i], r[what])
+		}
 	}
 	return err
 }
@@ -110,40 +123,39 @@ func (m *gauge) read() (reading, error) {
 	return r, nil
 }
 
-// files counts everything in the directories; what is gone meanwhile does not count.
+// files counts everything in the ground; what is gone meanwhile does not count.
 func (m *gauge) files() (n int) {
-	for _, dir := range m.dirs {
-		_ = filepath.WalkDir(dir, func(string, os.DirEntry, error) error { n++; return nil })
-	}
+	_ = filepath.WalkDir(m.dir, func(string, os.DirEntry, error) error { n++; return nil })
 	return n
 }
 
-// left counts the groups of the runs so far.
+// left counts the groups that stayed and are still there.
 func (m *gauge) left() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, dir := range m.groups {
-		list, _ := filepath.Glob(filepath.Join(dir, "qsandbox-*"))
-		for _, g := range list {
-			if slices.Contains(m.runs, strings.TrimPrefix(filepath.Base(g), "qsandbox-")) {
-				n++
-			}
+	for _, dir := range m.stayed {
+		if isDir(dir) {
+			n++
 		}
 	}
 	return n
 }
 
-// settled waits until there is no more than there was, and says what is left then.
-func (m *gauge) settled(before reading) (left []excess, err error) {
+// patience is how long what is on its way out may take.
+const patience = 3 * time.Second
+
+// settled waits until there is no more than there was, and says what is left at last.
+func (m *gauge) settled(before reading, patience time.Duration) (left []excess, err error) {
+	began := time.Now()
 	for wait := time.Millisecond; ; wait *= 2 {
 		after, err := m.read()
 		if err != nil {
 			return nil, err
 		}
-		if left = more(before, after); len(left) == 0 || wait > 2*time.Second {
+		if left = more(before, after); len(left) == 0 || time.Since(began) > patience {
 			return left, nil
 		}
-		time.Sleep(wait)
+		time.Sleep(min(wait, patience/4))
 	}
 }
 

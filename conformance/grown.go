@@ -21,11 +21,8 @@ const (
 
 // series are the readings as the report has them, each judged.
 func (m *gauge) series() (out []results.SampleSeries) {
-	for _, what := range measured {
-		s := results.SampleSeries{Name: what, Unit: "count", Seconds: m.times}
-		for _, r := range m.taken {
-			s.Values = append(s.Values, r[what])
-		}
+	for i, what := range measured {
+		s := results.SampleSeries{Name: what, Unit: "count", Seconds: m.times, Values: m.values[i]}
 		if what == memory || what == sessionMemory {
 			s.Unit = "bytes"
 		}

@@ -278,16 +278,11 @@ func boxOf(words []string) sandbox {
 	return product{}
 }
 
-// work does n things, some at once. Those that are long and mostly wait stand aside: all
-// of them go on beside the others.
-func work(jobs, n int, aside func(i int) bool, do func(i int)) {
+// work does n things, some at once. Those that are long and mostly wait come last, all
+// together.
+func work(jobs, n int, last func(i int) bool, do func(i int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for i := range n {
-		if aside(i) {
-			wg.Go(func() { do(i) })
-		}
-	}
 	for range min(jobs, max(n, 1)) {
 		wg.Go(func() {
 			for i := range next {
@@ -296,10 +291,16 @@ func work(jobs, n int, aside func(i int) bool, do func(i int)) {
 		})
 	}
 	for i := range n {
-		if !aside(i) {
+		if !last(i) {
 			next <- i
 		}
 	}
 	close(next)
+	wg.Wait()
+	for i := range n {
+		if last(i) {
+			wg.Go(func() { do(i) })
+		}
+	}
 	wg.Wait()
 }

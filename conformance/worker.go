@@ -158,8 +158,8 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := make(chan done)
 	go func() {
 		defer close(lines)
-		aside := func(i int) bool { k := o.Tasks[i].Case; return k >= 0 && k < len(o.Cases) && o.Cases[k].soaks() }
-		work(o.Jobs, len(o.Tasks), aside, func(i int) {
+		last := func(i int) bool { k := o.Tasks[i].Case; return k >= 0 && k < len(o.Cases) && o.Cases[k].soaks() }
+		work(o.Jobs, len(o.Tasks), last, func(i int) {
 			k := o.Tasks[i]
 			if ctx.Err() == nil && k.Case >= 0 && k.Case < len(o.Cases) {
 				lines <- done{i, t.try(ctx, o.Cases[k.Case], k.Backend, k.Mode)}
