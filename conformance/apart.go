@@ -93,7 +93,7 @@ func leashed(ctx context.Context, rest io.Reader) (context.Context, context.Canc
 	return ctx, cancel
 }
 
-// alone makes a worker the process of one driver.
+// aloneWith makes a worker the process of one driver.
 func (t *trier) aloneWith(ctx context.Context, o order, out io.Writer) error {
 	if len(o.Cases) != 1 || len(o.Tasks) != 1 {
 		return fmt.Errorf("a driver has one case, not %d", len(o.Cases))

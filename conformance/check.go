@@ -60,8 +60,8 @@ func (p *parsing) check() error {
 		return p.fail("judged", "the only value is effect, for a deny case with that section")
 	case c.Judges != "" && c.Judges != "qsandbox":
 		return p.fail("judges", "the only value is qsandbox")
-	case c.Driver != "" && (c.Want != Works || c.Command+c.Twin+c.Policy+c.Setup+c.Effect+c.After != ""):
-		return p.fail("driver", "a case with a driver expects works and has no sections but requires")
+	case c.Driver != "" && (c.Want != Works || c.Command+c.Twin+c.Policy+c.Setup+c.Requires+c.Control+c.Effect+c.After+c.Cleanup+c.Stdin != ""):
+		return p.fail("driver", "a case with a driver expects works and has no sections")
 	case (c.Driver == driveSessions || c.Driver == driveRuns || c.Driver == driveLeak) && c.Count < 2:
 		return p.fail("count", "the driver %s wants at least 2", c.Driver)
 	case c.Full > 0 && c.Full < c.Count:

@@ -21,7 +21,7 @@ const (
 )
 
 // shortSoak is the length of a soak when none is asked for.
-const shortSoak = 2 * time.Second
+const shortSoak = time.Second
 
 // driver is one such case in one place, in a process that does nothing else.
 type driver struct {
@@ -101,7 +101,7 @@ func (d *driver) action() func() error {
 }
 
 // warmRounds make what is made once: caches, the runtime's own descriptors and threads.
-const warmRounds = 3
+const warmRounds = 2
 
 func (d *driver) warm() error {
 	for i := range warmRounds {

@@ -66,8 +66,8 @@ func newGauge(g *ground, p *place) (*gauge, error) {
 	return m, err
 }
 
-// ran looks at what groups a run has left that is over; its events and its report name
-// it. Ids are not kept: a day has many.
+// ran looks at what groups a run has left that is over. Its id, which names them, is not
+// kept: a day has many.
 func (m *gauge) ran(id string) {
 	if id == "" {
 		return
