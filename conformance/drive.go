@@ -165,7 +165,7 @@ func (e excess) leak() results.Leak {
 	switch e.what {
 	case processes:
 		return results.LeakProcess
-	case tempfiles, mounts, cgroups:
+	case tempfiles, mounts, ownMounts, cgroups:
 		return results.LeakFile
 	}
 	return results.LeakHandle

@@ -40,7 +40,8 @@ func (d *driver) runs() error {
 			held = append(held, s)
 		}
 	}
-	failures := d.each(n+len(held), func(i int) error {
+	beside := len(held)
+	failures := d.each(n+beside, func(i int) error {
 		if i >= n {
 			return d.keepAsking(held[i-n])
 		}
@@ -50,7 +51,7 @@ func (d *driver) runs() error {
 		failures = firstOf([]error{failures, d.release(held[0], byItself)})
 		held = held[1:]
 	}
-	d.tell("%d runs at once and %d sessions beside them, in %v", n, 3, time.Since(began).Round(time.Millisecond))
+	d.tell("%d runs at once and %d sessions beside them, in %v", n, beside, time.Since(began).Round(time.Millisecond))
 	return failures
 }
 

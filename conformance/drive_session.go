@@ -134,7 +134,11 @@ func (d *driver) release(s *opened, how parting) error {
 		s.stop()
 	}
 	s.input.Close()
+	hung := time.AfterFunc(d.c.limit(), s.stop)
 	in := s.wait()
+	if !hung.Stop() {
+		return fmt.Errorf("session %s did not end within %v", s.own, d.c.limit())
+	}
 	if err := d.sound(in); err != nil {
 		return fmt.Errorf("session %s: %w", s.own, err)
 	}

@@ -24,7 +24,12 @@ const (
 	tempfiles     = "tempfiles"      // in the ground, where also TMPDIR and the state directory are
 	mounts        = "mounts"         // that this process sees
 	cgroups       = "cgroups"        // of runs that were made here
+	ownMounts     = "own mounts"     // of those, the ones that name the product or the ground; no series
 )
+
+// othersMounts is how many mounts other programs may make meanwhile. A leak of each run
+// is more.
+const othersMounts = 8
 
 // measured is the order in which series are reported.
 var measured = []string{memory, sessionMemory, descriptors, goroutines, processes, tempfiles, mounts, cgroups}
@@ -111,7 +116,7 @@ func (m *gauge) read() (reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r[mounts] = float64(strings.Count(string(table), "\n"))
+	m.mounted(r, string(table))
 	list, err := m.processes()
 	if err != nil {
 		return nil, err
@@ -121,6 +126,16 @@ func (m *gauge) read() (reading, error) {
 		r[sessionMemory] += p.resident
 	}
 	return r, nil
+}
+
+// mounted counts the lines of a mountinfo (proc(5)).
+func (m *gauge) mounted(r reading, table string) {
+	for line := range strings.Lines(table) {
+		r[mounts]++
+		if strings.Contains(line, "qsandbox") || strings.Contains(line, m.dir) {
+			r[ownMounts]++
+		}
+	}
 }
 
 // files counts everything in the ground; what is gone meanwhile does not count.
@@ -171,8 +186,15 @@ func (e excess) String() string {
 
 // more compares counts. Memory is judged by its series.
 func more(before, after reading) (out []excess) {
-	for _, what := range measured {
-		if what != memory && what != sessionMemory && after[what] > before[what] {
+	for _, what := range slices.Concat(measured, []string{ownMounts}) {
+		allowed := before[what]
+		switch what {
+		case memory, sessionMemory:
+			continue
+		case mounts:
+			allowed += othersMounts
+		}
+		if after[what] > allowed {
 			out = append(out, excess{what, before[what], after[what]})
 		}
 	}

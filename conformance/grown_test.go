@@ -62,6 +62,35 @@ func TestJudgeSeries(t *testing.T) {
 	}
 }
 
+// TestMore: one thing more is too much, but for mounts of other programs, which are few.
+func TestMore(t *testing.T) {
+	m := &gauge{dir: "/var/lib/here"}
+	count := func(lines ...string) reading {
+		r := reading{descriptors: 5, memory: 100}
+		m.mounted(r, strings.Join(lines, ""))
+		return r
+	}
+	const root, other, ours, product = "1 0 8:1 / / rw - ext4 /dev/a rw\n", "2 1 8:2 / /mnt rw - ext4 /dev/b rw\n", "3 1 0:9 / /var/lib/here/x rw - tmpfs tmpfs rw\n", "4 1 0:9 / /tmp/qsandbox-1 rw - tmpfs tmpfs rw\n"
+	before := count(root)
+	for name, c := range map[string]struct {
+		after reading
+		left  string
+	}{
+		"the same":     {count(root), ""},
+		"another's":    {count(root, other), ""},
+		"many others'": {count(root, strings.Repeat(other, 9)), "mounts: 1 before, 10 after"},
+		"in the place": {count(root, ours), "own mounts: 0 before, 1 after"},
+		"the product":  {count(root, product), "own mounts: 0 before, 1 after"},
+		"fewer":        {reading{descriptors: 4}, ""},
+		"memory":       {reading{descriptors: 5, memory: 900}, ""},
+		"descriptors":  {reading{descriptors: 6}, "descriptors: 5 before, 6 after"},
+	} {
+		if got := joined(more(before, c.after)); got != c.left {
+			t.Errorf("%s: %q, wanted %q", name, got, c.left)
+		}
+	}
+}
+
 // TestSuccessText: few runs do not claim 99.9 %.
 func TestSuccessText(t *testing.T) {
 	for _, c := range []struct {
