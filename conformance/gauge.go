@@ -56,9 +56,9 @@ const wordEnv = "QSANDBOX_VERIFY_WORD"
 
 // newGauge fails where this is not known how to be measured.
 func newGauge(g *ground, p *place) (*gauge, error) {
-	m := &gauge{dir: g.dir, word: p.u, began: time.Now(), times: make([]float64, 0, 2*mostReadings)}
+	m := &gauge{dir: g.dir, word: p.u, began: time.Now(), times: room()}
 	for range measured {
-		m.values = append(m.values, make([]float64, 0, 2*mostReadings))
+		m.values = append(m.values, room())
 	}
 	os.Setenv(wordEnv, p.u)
 	h := host.Real()
@@ -69,6 +69,16 @@ func newGauge(g *ground, p *place) (*gauge, error) {
 	}
 	_, err := m.read()
 	return m, err
+}
+
+// room is for the readings of the longest series. It is written once: a page that
+// nobody has touched is no memory yet, and would grow as the readings come.
+func room() []float64 {
+	r := make([]float64, 2*mostReadings)
+	for i := range r {
+		r[i] = -1
+	}
+	return r[:0]
 }
 
 // ran looks at what groups a run has left that is over. Its id, which names them, is not
