@@ -32,6 +32,8 @@ type trier struct {
 	soak     time.Duration
 	cannot   map[string]string // backend -> why this identity cannot use it
 	inCell   bool              // this process is in a cell of its own for the one case it has
+	alone    bool              // this process is there for one driver
+	patience time.Duration     // for what is on its way out; 0: the usual
 	mu       sync.Mutex
 	controls map[string]func() shownBare
 }
@@ -282,10 +284,10 @@ func (a *attempt) afterwards() verdict {
 	done := c.Effect != "" && a.step("effect", c.Effect)
 	clean := c.After == "" || a.step("after", c.After)
 	switch {
-	case done && c.Want != Works:
+	case done && (c.Want == Denied || c.Want == Refused):
 		return verdict{results.Fail, "the attempt was refused, and yet it had its effect outside", c.leak()}
-	case c.Effect != "" && !done && c.Want == Works:
-		return verdict{results.Fail, "the command gave 0, and yet its effect is missing outside", results.LeakNone}
+	case c.Effect != "" && !done && (c.Want == Works || c.Want == Ends):
+		return verdict{results.Fail, "the command ended as it should, and yet its effect is missing outside", results.LeakNone}
 	case !clean:
 		return verdict{results.Fail, "afterwards something is not as it should be outside", c.residue()}
 	}

@@ -75,8 +75,9 @@ type Case struct {
 	Terminal  bool
 	Network   string // off, on; "" is off
 	Timeout   time.Duration
-	Driver    string // what runs it instead of a shell: sessions, soak
+	Driver    string // what runs it instead of a shell; see drive
 	Count     int    // for the driver
+	Full      int    // the count when a real length is asked for; 0: the same
 
 	Policy    string // JSON, with $WS and the like
 	Setup     string // outside, before

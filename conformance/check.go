@@ -11,7 +11,7 @@ var (
 	knownBackends  = []string{"linux-native", "linux-bwrap", "macos-seatbelt", "windows-sandbox", "docker", "none", "policy"}
 	knownModes     = []string{"strict", "compat", "permissive"}
 	knownWith      = []string{"socket", "abstract", "tcp", "process", "descriptor"}
-	knownDrivers   = []string{"sessions", "runs", "leak", "soak"}
+	knownDrivers   = []string{driveSessions, driveRuns, driveLeak, driveSoakSession, driveSoakRuns}
 )
 
 // Ways to show that an attempt works without a sandbox, other than in a cell.
@@ -60,6 +60,12 @@ func (p *parsing) check() error {
 		return p.fail("judged", "the only value is effect, for a deny case with that section")
 	case c.Judges != "" && c.Judges != "qsandbox":
 		return p.fail("judges", "the only value is qsandbox")
+	case c.Driver != "" && (c.Want != Works || c.Command+c.Twin+c.Policy+c.Setup+c.Requires+c.Control+c.Effect+c.After+c.Cleanup+c.Stdin != ""):
+		return p.fail("driver", "a case with a driver expects works and has no sections")
+	case (c.Driver == driveSessions || c.Driver == driveRuns || c.Driver == driveLeak) && c.Count < 2:
+		return p.fail("count", "the driver %s wants at least 2", c.Driver)
+	case c.Full > 0 && c.Full < c.Count:
+		return p.fail("full", "it is less than count")
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):
 		return p.fail("driver", "%q is none of %s", c.Driver, strings.Join(knownDrivers, ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -49,6 +50,14 @@ func (p *place) outside(ctx context.Context, script string, limit time.Duration)
 }
 
 func (p *place) outsideArgv(ctx context.Context, argv []string, stdin string, limit time.Duration) trace {
+	var out bounded
+	t := p.outsideTo(ctx, argv, stdin, limit, &out)
+	t.out = out.String() + t.out
+	return t
+}
+
+// outsideTo writes the output to out; the trace has only what is to be said beside it.
+func (p *place) outsideTo(ctx context.Context, argv []string, stdin string, limit time.Duration, out io.Writer) (t trace) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -59,26 +68,24 @@ func (p *place) outsideArgv(ctx context.Context, argv []string, stdin string, li
 	for k, v := range p.vars() {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	var out bounded
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout, cmd.Stderr = out, out
 	if stdin != "" {
 		cmd.Stdin = bytes.NewReader([]byte(stdin))
 	}
 	ownGroup(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	t := trace{out: out.String()}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		t.exit, t.out = 124, t.out+"\n[time limit]"
+		t.exit, t.out = 124, "\n[time limit]"
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 	case errors.As(err, &exit):
 		if t.exit = exit.ExitCode(); t.exit < 0 {
 			t.exit = 128
 		}
 	default:
-		t.exit, t.out = 126, t.out+err.Error()
+		t.exit, t.out = 126, err.Error()
 	}
 	return t
 }

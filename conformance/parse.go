@@ -182,12 +182,12 @@ func (p *parsing) header(key, value string) error {
 			return p.fail(key, "%q is no time between 1ms and 10m", value)
 		}
 		c.Timeout = d
-	case "count":
+	case "count", "full":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > 100000 {
 			return p.fail(key, "%q is no number from 1 to 100000", value)
 		}
-		c.Count = n
+		*map[string]*int{"count": &c.Count, "full": &c.Full}[key] = n
 	default:
 		return p.fail(key, "there is no such key")
 	}

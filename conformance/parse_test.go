@@ -86,6 +86,29 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestParseDriver: what a case with a driver must and must not have.
+func TestParseDriver(t *testing.T) {
+	const head = "id: LX-X-01\ntitle: a\nwhy: b\nseverity: major\nrows: CNF-07\nplatforms: linux\n"
+	for text, want := range map[string]string{
+		"driver: leak\ncount: 5\nfull: 10\nexpect: works\n":                           "",
+		"driver: soak-runs\nexpect: works\n":                                          "",
+		"driver: soak\nexpect: works\n":                                               "none of sessions, runs, leak, soak-session, soak-runs",
+		"driver: leak\nexpect: works\n":                                               "at least 2",
+		"driver: runs\ncount: 1\nexpect: works\n":                                     "at least 2",
+		"driver: leak\ncount: 5\nfull: 4\nexpect: works\n":                            "less than count",
+		"driver: leak\ncount: 5\nfull: many\nexpect: works\n":                         "no number",
+		"driver: leak\ncount: 5\n":                                                    "expects works",
+		"driver: leak\ncount: 5\nexpect: works\n-- command --\ntrue\n":                "has no sections",
+		"driver: soak-runs\nexpect: works\n-- policy --\n{\"network\": {}}\n":         "has no sections",
+		"driver: soak-session\nexpect: works\n-- requires --\ntest -e /nonexistent\n": "has no sections",
+	} {
+		c, err := Parse("dir/file.case", []byte(head+text))
+		if want == "" && (err != nil || c.Driver == "") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: want %q, got %v", text, want, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sound)
 	f.Add("id: A\n-- command --\n")

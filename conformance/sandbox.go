@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -21,10 +22,12 @@ type call struct {
 	mode    string
 	argv    []string
 	limit   time.Duration
+	out     io.Writer // takes all of the output; nil: the beginning is kept
 }
 
 // inside is what a sandbox made of a call.
 type inside struct {
+	run      string // the id of the run
 	code     int
 	signal   string
 	out      string
@@ -53,17 +56,11 @@ func (product) cannot(*Case) string { return "" }
 func (product) run(ctx context.Context, k call) inside {
 	var out bounded
 	var in inside
-	layers, err := k.layers()
-	if err != nil {
-		return inside{err: err, errCode: string(fault.CodeOf(err))}
-	}
 	ctx, cancel := context.WithTimeout(ctx, k.limit)
 	defer cancel()
-	req := qsandbox.Request{
-		Layers: layers, Command: k.argv, Cwd: k.expand(k.c.Cwd), Env: k.p.vars(), Stdout: &out, Stderr: &out,
-		Events: func(e qsandbox.Event) {
-			in.events = append(in.events, results.Event{Name: string(e.Name), Reason: e.Fields["reason"]})
-		},
+	req, err := k.request(&in, &out)
+	if err != nil {
+		return inside{err: err, errCode: string(fault.CodeOf(err))}
 	}
 	if k.c.Stdin != "" {
 		req.Stdin = strings.NewReader(k.c.Stdin)
@@ -76,17 +73,37 @@ func (product) run(ctx context.Context, k call) inside {
 	}
 	began := time.Now()
 	rep, err := qsandbox.Run(ctx, req)
-	in.took, in.out, in.err = time.Since(began), out.String(), err
-	in.backend, in.degraded, in.reason = rep.Backend, rep.Degraded, rep.Reason
+	in.took, in.out = time.Since(began), out.String()
+	in.ended(rep, err)
+	return in
+}
+
+// request is what package qsandbox is asked for. Events go to in, output to out unless
+// the call takes it itself.
+func (k call) request(in *inside, out io.Writer) (qsandbox.Request, error) {
+	layers, err := k.layers()
+	if k.out != nil {
+		out = k.out
+	}
+	return qsandbox.Request{
+		Layers: layers, Command: k.argv, Cwd: k.expand(k.c.Cwd), Env: k.p.vars(), Stdout: out, Stderr: out,
+		Events: func(e qsandbox.Event) {
+			in.events = append(in.events, results.Event{Name: string(e.Name), Reason: e.Fields["reason"]})
+		},
+	}, err
+}
+
+// ended takes what the report says.
+func (in *inside) ended(rep *report.Report, err error) {
+	in.run, in.backend, in.degraded, in.reason, in.err = rep.ID, rep.Backend, rep.Degraded, rep.Reason, err
 	if err != nil {
 		in.errCode = string(fault.CodeOf(err))
-		return in
+		return
 	}
 	in.code, in.signal = rep.Exit.Code, rep.Exit.Signal
 	if rep.Exit.Cause == report.Cancelled {
 		in.late, in.out = true, in.out+"\n[time limit]"
 	}
-	return in
 }
 
 // silent is an input that stays open and says nothing until the call is over.

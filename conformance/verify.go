@@ -18,17 +18,17 @@ import (
 // Options say what is verified.
 type Options struct {
 	Cases    []*Case
-	Backends []string   // only these; empty: all
-	Modes    []string   // only these; empty: all
-	Require  []string   // backends of which something must have been tried
-	Jobs     int        // at once; 0: as many as there are processors
-	Dir      string     // where the throw-away place is made; "" finds one
-	Program  string     // a copy of this is what cases call $PROBE, and the worker; "" is this program
-	Account  string     // as root: the ordinary user; "" is SUDO_USER, else nobody
-	As       []Identity // only these; empty: all that this user can be
-	Template string     // another sandbox instead of qsandbox
-	Version  string     // of the program, for the report
-	Soak     time.Duration
+	Backends []string      // only these; empty: all
+	Modes    []string      // only these; empty: all
+	Require  []string      // backends of which something must have been tried
+	Jobs     int           // at once; 0: as many as there are processors
+	Dir      string        // where the throw-away place is made; "" finds one
+	Program  string        // a copy of this is what cases call $PROBE, and the worker; "" is this program
+	Account  string        // as root: the ordinary user; "" is SUDO_USER, else nobody
+	As       []Identity    // only these; empty: all that this user can be
+	Template string        // another sandbox instead of qsandbox
+	Version  string        // of the program, for the report
+	Soak     time.Duration // how long each soak lasts, and leak cases take their full count; 0: seconds
 	Progress func(done, total int, r results.Record)
 
 	box sandbox // tests put a weakened one here
@@ -263,7 +263,7 @@ func (v *verifying) here(ctx context.Context, who Identity) error {
 		t.cannot = v.why
 	}
 	tasks := v.tasks(who)
-	work(v.o.Jobs, len(tasks), func(i int) {
+	work(v.o.Jobs, len(tasks), func(i int) bool { return tasks[i].c.soaks() }, func(i int) {
 		if ctx.Err() == nil {
 			v.keep(tasks[i], t.try(ctx, tasks[i].c, tasks[i].backend, tasks[i].mode))
 		}
@@ -278,8 +278,9 @@ func boxOf(words []string) sandbox {
 	return product{}
 }
 
-// work does n things, some at once.
-func work(jobs, n int, do func(i int)) {
+// work does n things, some at once. Those that are long and mostly wait come last, all
+// together.
+func work(jobs, n int, last func(i int) bool, do func(i int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(jobs, max(n, 1)) {
@@ -290,8 +291,16 @@ func work(jobs, n int, do func(i int)) {
 		})
 	}
 	for i := range n {
-		next <- i
+		if !last(i) {
+			next <- i
+		}
 	}
 	close(next)
+	wg.Wait()
+	for i := range n {
+		if last(i) {
+			wg.Go(func() { do(i) })
+		}
+	}
 	wg.Wait()
 }

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -34,6 +33,8 @@ type order struct {
 	Cases             []*Case
 	Tasks             []task
 	What              errand
+	Who               Identity // of a driver; otherwise an ordinary user
+	Leash             bool     // the input stays open; its end means: stop
 }
 
 type task struct {
@@ -64,12 +65,8 @@ func (v *verifying) byWorker(ctx context.Context) error {
 	if err := os.Chown(dir, u.UID, u.GID); err != nil {
 		return err
 	}
-	data, err := json.Marshal(v.order(dir, tasks))
-	if err != nil {
-		return err
-	}
 	cmd := exec.CommandContext(ctx, v.program, WorkerArgs...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(data)
+	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + cmp.Or(os.Getenv("PATH"), "/usr/bin:/bin"), "HOME=" + dir, "USER=" + u.Name, "SHELL=/bin/sh", "LANG=C.UTF-8", WorkerEnv + "=1"}
 	as(cmd, u.UID, u.GID)
 	var msg bounded
@@ -78,7 +75,7 @@ func (v *verifying) byWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := startLeashed(cmd, v.order(dir, tasks)); err != nil {
 		return fault.Wrap(fault.LaunchFailed, "start the worker as", u.Name, err)
 	}
 	n, rerr := v.listen(out, tasks)
@@ -96,7 +93,7 @@ func (v *verifying) byWorker(ctx context.Context) error {
 const WorkerEnv = "QSANDBOX_VERIFY_WORKER"
 
 func (v *verifying) order(dir string, tasks []*item) order {
-	o := order{Dir: dir, Bin: v.bin, Program: v.program, Words: v.words, Jobs: v.o.Jobs, Soak: v.o.Soak}
+	o := order{Dir: dir, Bin: v.bin, Program: v.program, Words: v.words, Jobs: v.o.Jobs, Soak: v.o.Soak, Leash: true}
 	at := map[*Case]int{}
 	for _, it := range tasks {
 		if _, ok := at[it.c]; !ok {
@@ -130,15 +127,24 @@ func (v *verifying) listen(r io.Reader, tasks []*item) (int, error) {
 // Work is the worker: it reads an order, runs it, and writes a line for each task.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	var o order
-	if err := json.NewDecoder(in).Decode(&o); err != nil {
+	d := json.NewDecoder(in)
+	if err := d.Decode(&o); err != nil {
 		return fault.Wrap(fault.UsageInvalid, "read order", "", err).WithHint("qsandbox verify starts this by itself")
+	}
+	if o.Leash {
+		var cancel context.CancelFunc
+		ctx, cancel = leashed(ctx, in)
+		defer cancel()
 	}
 	g, err := newGround(o.Dir, o.Bin, o.Program)
 	if err != nil {
 		return err
 	}
 	defer g.close()
-	t := &trier{g: g, box: boxOf(o.Words), who: AsUser, controls: map[string]func() shownBare{}, soak: o.Soak}
+	t := &trier{g: g, box: boxOf(o.Words), who: cmp.Or(o.Who, AsUser), controls: map[string]func() shownBare{}, soak: o.Soak}
+	if o.What == driven {
+		return t.aloneWith(ctx, o, out)
+	}
 	if o.What != onHost {
 		return t.inside(ctx, o, out)
 	}
@@ -152,7 +158,8 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := make(chan done)
 	go func() {
 		defer close(lines)
-		work(o.Jobs, len(o.Tasks), func(i int) {
+		last := func(i int) bool { k := o.Tasks[i].Case; return k >= 0 && k < len(o.Cases) && o.Cases[k].soaks() }
+		work(o.Jobs, len(o.Tasks), last, func(i int) {
 			k := o.Tasks[i]
 			if ctx.Err() == nil && k.Case >= 0 && k.Case < len(o.Cases) {
 				lines <- done{i, t.try(ctx, o.Cases[k.Case], k.Backend, k.Mode)}

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -106,8 +107,10 @@ func (wrapper) cannot(c *Case) string {
 		return "the template is not told this case's policy"
 	case orOff(c.Network) != "off":
 		return "the template has the network off"
-	case c.Want == Refused || c.Event != "" || c.Backend != "" || c.Driver != "" || c.Cwd != "":
+	case c.Want == Refused || c.Event != "" || c.Backend != "" || c.Cwd != "":
 		return "about qsandbox itself"
+	case c.Driver != "" && c.Driver != driveRuns:
+		return "about a program that holds sandboxes through qsandbox's library; a template is one command"
 	case c.Judges != "" || c.Shown != "":
 		return "others are tried in a cell, which has its own of what this is about"
 	}
@@ -125,7 +128,13 @@ func (w wrapper) run(ctx context.Context, k call) inside {
 		argv = append([]string{k.p.g.probe, "probe", "terminal"}, argv...)
 	}
 	began := time.Now()
-	t := k.p.outsideArgv(ctx, argv, k.c.Stdin, k.limit)
+	var kept bounded
+	var to io.Writer = &kept
+	if k.out != nil {
+		to = k.out
+	}
+	t := k.p.outsideTo(ctx, argv, k.c.Stdin, k.limit, to)
+	t.out = kept.String() + t.out
 	in := inside{code: t.exit, out: t.out, took: time.Since(began), backend: "command", late: t.exit == 124 && time.Since(began) >= k.limit}
 	if n := signals(k.c.Signal); n > 0 && t.exit == 128+n { // as a shell and most wrappers say it
 		in.signal = k.c.Signal

@@ -77,7 +77,7 @@ skipped), 2 it could not be run.`,
 	fl.StringVar(&f.dir, "dir", "", "make the throw-away place in `DIR`, outside /tmp")
 	fl.StringVar(&f.out, "out", "", "write the reports to `DIR` (default: none, but a summary)")
 	fl.StringVar(&f.user, "user", "", "as root: the ordinary `USER` to run cases as (default: SUDO_USER, else nobody)")
-	fl.DurationVar(&f.soak, "soak", 0, "how long each soak case runs (default: seconds)")
+	fl.DurationVar(&f.soak, "soak", 0, "the `TIME` that each soak lasts, such as 24h (default: a second); leak cases take their full count then")
 	fl.BoolVar(&f.list, "list", false, "list the cases, and run nothing")
 	fl.BoolVar(&f.json, "json", false, "print sandbox-report.json instead of the summary")
 	fl.BoolVar(&f.worker, "worker", false, "")
@@ -172,6 +172,9 @@ func (f *verifyFlags) selected() ([]*conformance.Case, error) {
 		if worst, err = conformance.ParseSeverity(f.severity); err != nil {
 			return nil, err
 		}
+	}
+	if f.soak < 0 {
+		return nil, fault.New(fault.UsageInvalid, "read flag --soak", f.soak.String(), "use a time such as 90s or 24h")
 	}
 	for _, l := range []struct {
 		flag        string

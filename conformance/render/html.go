@@ -168,6 +168,9 @@ func cell(b *strings.Builder, x results.Record, evidence []results.Evidence) {
 				}
 				b.WriteString("</pre>")
 			}
+			for _, s := range run.Samples {
+				fmt.Fprintf(b, "<pre>%s</pre>", block(seriesText(s)))
+			}
 		}
 	}
 	b.WriteString("</details>")

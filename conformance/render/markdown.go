@@ -41,6 +41,7 @@ func Markdown(r *results.Report) []byte {
 	}{{results.Fail, "Failures"}, {results.Invalid, "Invalid cases"}, {results.KnownLimit, "Known limits"}, {results.Skip, "Skipped"}} {
 		markdownPart(&b, r, part.status, part.title)
 	}
+	markdownSeries(&b, r)
 	return []byte(b.String())
 }
 

@@ -40,6 +40,7 @@ var arrows = map[string]string{
 	"internal/winacl":           "",
 	"scripts/winedll":           "",
 	"conformance/cell":          "",
+	"conformance/trend":         "",
 	".": "policy report fault internal/host internal/spec internal/plan internal/backend internal/backend/all " +
 		"internal/launch internal/supervise internal/event",
 	"internal/mcpserver": ". policy report fault",
@@ -57,6 +58,7 @@ var added = map[string]string{
 	"internal/backend/backendtest -> internal/launch": "docs/adr/0011-arrows.md",
 	"conformance -> conformance/cell":                 adrVerify,
 	"conformance -> conformance/results":              adrVerify,
+	"conformance -> conformance/trend":                "docs/adr/0051-drivers.md",
 	"conformance -> fault":                            adrVerify,
 	"conformance -> internal/host":                    adrVerify,
 	"conformance -> policy":                           adrVerify,
