@@ -1,14 +1,16 @@
 # qsandbox: see README.md. Every target works on a fresh machine with Go and make.
 
 GO      ?= go
-BIN     := bin/qsandbox
-STORE   := bin/qsandbox-store
+EXE     := $(shell $(GO) env GOEXE)
+BIN     := bin/qsandbox$(EXE)
+STORE   := bin/qsandbox-store$(EXE)
 SOURCES := $(shell git ls-files '*.go' '*.s' '*.h' '*.json' 2>/dev/null)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build test check unit bench fuzz wine wine-programs windows demo install clean
+.PHONY: build test check unit verify report bench fuzz wine wine-programs windows windows-cases macos demo install clean
 
 # Both belong in one directory: qsandbox starts the other for the stored policy.
 build: $(BIN) $(STORE)
@@ -28,12 +30,22 @@ test: install check unit
 install:
 	@scripts/install
 
-# Static checks for all systems, from any of them.
+# Static checks for all systems, from any of them, and of the workflows.
 check:
-	@scripts/check $(STATICCHECK)
+	@scripts/check $(STATICCHECK) $(ACTIONLINT)
 
 unit: build
 	@scripts/unit
+
+# The conformance cases on this machine; the report is in out/verify.
+# VERIFY='--severity critical' and the like: flags of qsandbox verify.
+verify: build
+	@scripts/verify
+
+# Joins the reports of machines below out/reports (or REPORTS=DIR) to one in
+# out/report, and judges it.
+report: build
+	@scripts/report
 
 # Start cost against a bare start and plain bubblewrap, as ratios in one run.
 bench: build
@@ -55,6 +67,14 @@ wine-programs:
 windows: export QSANDBOX_WINDOWS = 1
 windows:
 	@scripts/windows
+
+# PowerShell's cases with the helper that "make windows" built.
+windows-cases:
+	pwsh -NoProfile -File scripts/windows-cases.ps1 -Helper bin/qiming-sandbox-helper.exe -Out out/windows-cases.json
+
+# On a real Mac.
+macos:
+	@scripts/macos
 
 demo: build
 	@scripts/demo $(BIN)

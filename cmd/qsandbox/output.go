@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/qiming-sandbox/qsandbox/conformance/render"
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -51,13 +52,13 @@ func (p printed) Unwrap() error { return p.error }
 
 // printJSON writes one object and a newline.
 func printJSON(v any) error {
-	var b strings.Builder
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	return show(b.String())
+	return show(string(render.SafeJSON(b.Bytes()))) // it may end on a terminal
 }
 
 // wantsJSON tells whether --json was given.

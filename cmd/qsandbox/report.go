@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,6 +93,22 @@ func reportDiff(oldName, newName string, asJSON bool) error {
 		return err
 	}
 	changes := results.Diff(old, next)
+	if asJSON {
+		err = printJSON(changes)
+	} else {
+		err = show(changeTable(changes))
+	}
+	if err == nil && slices.ContainsFunc(changes, func(c results.Change) bool { return c.Worse }) {
+		return exitError(gateFails)
+	}
+	return err
+}
+
+// changeTable shows changes to people; "!" marks what got worse.
+func changeTable(changes []results.Change) string {
+	if len(changes) == 0 {
+		return "no difference\n"
+	}
 	worse := 0
 	var t table
 	for _, c := range changes {
@@ -99,20 +117,9 @@ func reportDiff(oldName, newName string, asJSON bool) error {
 			worse++
 			mark = "!"
 		}
-		t.row(mark, c.CaseID, c.Backend, c.Mode, string(c.Old)+" -> "+string(c.New), clipped(c.Notes))
+		t.row(mark, c.CaseID, c.Platform, c.Backend, c.Mode, cmp.Or(string(c.Old), "(new)")+" -> "+cmp.Or(string(c.New), "(gone)"), clipped(c.Notes))
 	}
-	switch {
-	case asJSON:
-		err = printJSON(changes)
-	case len(changes) == 0:
-		err = show("no difference\n")
-	default:
-		err = show(t.lines("") + fmt.Sprintf("%d changes, %d for the worse\n", len(changes), worse))
-	}
-	if err == nil && worse > 0 {
-		return exitError(gateFails)
-	}
-	return err
+	return t.lines("") + fmt.Sprintf("%d changes, %d for the worse\n", len(changes), worse)
 }
 
 func newReportGate() *cobra.Command {

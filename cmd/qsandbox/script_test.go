@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Setup: setup, Condition: condition, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "refused": refused, "fifo": fifo, "field": field, "file": file,
+			"exits": exits, "refused": refused, "fifo": fifo, "field": field, "file": file, "madereport": madereport,
 		},
 	})
 }

@@ -142,7 +142,7 @@ func (f *verifyFlags) perform() error {
 		if err != nil {
 			return err
 		}
-		if err := show(string(data)); err != nil {
+		if err := show(string(render.SafeJSON(data))); err != nil {
 			return err
 		}
 	} else if err := show(verifySummary(rep)); err != nil {
@@ -213,7 +213,7 @@ func writeReports(dir string, rep *results.Report) error {
 		return err
 	}
 	for name, text := range map[string][]byte{
-		"sandbox-report.json": data, "sandbox-report.md": render.Markdown(rep), "sandbox-report.html": render.HTML(rep), "sandbox-report.junit.xml": render.JUnit(rep),
+		"sandbox-report.json": render.SafeJSON(data), "sandbox-report.md": render.Markdown(rep), "sandbox-report.html": render.HTML(rep), "sandbox-report.junit.xml": render.JUnit(rep),
 	} {
 		if err := writeOutside(filepath.Join(dir, name), text); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -18,8 +19,8 @@ var script string
 // The SHA-256 sums of both, which a test computes: package crypto would cost every
 // start of the program, of which few make a page.
 const (
-	cssHash    = "+A/Gudz0u2GjHFYfuxo7bEMS+IEc8Ek6oQucGkUjztI="
-	scriptHash = "EjUNO4NOIyV+SYTubkNy6bC+GTrG0TIWFw/WQeKg03Q="
+	cssHash    = "IWw5nEGOaHembVwMq+ngmR+SdqTtEsMkglxPxhl0Aww="
+	scriptHash = "aRI1+h737pUl3MjLJFoQSafxtb7sOnjQbjUIvQBkO7Q="
 )
 
 // HTML gives one page that needs nothing else: a matrix of case × backend × mode,
@@ -73,7 +74,7 @@ func gates(b *strings.Builder, r *results.Report) {
 }
 
 func rates(b *strings.Builder, r *results.Report) {
-	b.WriteString("<h2>Pass rate</h2><div class=\"scroll\"><table><thead><tr><th>platform</th><th>backend</th><th>mode</th><th>tried</th><th>passed</th><th>rate</th></tr></thead><tbody>\n")
+	b.WriteString("<h2>Pass rate</h2><div class=\"scroll\"><table class=\"figures\"><thead><tr><th>platform</th><th>backend</th><th>mode</th><th>tried</th><th>passed</th><th>rate</th></tr></thead><tbody>\n")
 	for _, x := range r.Metrics.PassRate {
 		rate := "nothing tried"
 		if x.Rate != nil {
@@ -87,42 +88,76 @@ func rates(b *strings.Builder, r *results.Report) {
 // column is one column of the matrix.
 type column struct{ platform, backend, mode string }
 
-func matrix(b *strings.Builder, r *results.Report) {
-	var columns []column
-	cells := map[string]map[column][]results.Record{}
+// grid is the records as a matrix.
+type grid struct {
+	columns  []column        // those in which something was tried come first
+	idle     map[column]bool // nothing was tried there
+	cells    map[string]map[column][]results.Record
+	evidence map[string]map[column][]results.Evidence
+}
+
+func gridOf(r *results.Report) grid {
+	g := grid{idle: map[column]bool{}, cells: map[string]map[column][]results.Record{}, evidence: evidenceOf(r)}
 	for _, x := range r.Records {
 		c := column{x.Platform, x.Backend, x.Mode}
-		if !slices.Contains(columns, c) {
-			columns = append(columns, c)
+		if !slices.Contains(g.columns, c) {
+			g.columns = append(g.columns, c)
+			g.idle[c] = true
 		}
-		if cells[x.CaseID] == nil {
-			cells[x.CaseID] = map[column][]results.Record{}
+		if x.Status != results.Skip {
+			g.idle[c] = false
 		}
-		cells[x.CaseID][c] = append(cells[x.CaseID][c], x)
+		if g.cells[x.CaseID] == nil {
+			g.cells[x.CaseID] = map[column][]results.Record{}
+		}
+		g.cells[x.CaseID][c] = append(g.cells[x.CaseID][c], x)
 	}
-	slices.SortFunc(columns, func(a, b column) int {
-		return strings.Compare(a.platform+a.backend+a.mode, b.platform+b.backend+b.mode)
+	slices.SortFunc(g.columns, func(a, b column) int {
+		switch {
+		case g.idle[a] == g.idle[b]:
+			return cmp.Or(cmp.Compare(a.platform, b.platform), cmp.Compare(a.backend, b.backend), cmp.Compare(a.mode, b.mode))
+		case g.idle[a]:
+			return 1
+		}
+		return -1
 	})
+	return g
+}
+
+// class marks what the page does not show at first.
+func (g grid) class(c column) string {
+	if g.idle[c] {
+		return "cell idle"
+	}
+	return "cell"
+}
+
+func matrix(b *strings.Builder, r *results.Report) {
+	g := gridOf(r)
 	b.WriteString("<h2>Cases</h2><form id=\"filters\"><label>search<input id=\"q\" type=\"search\"></label><label>status<select id=\"st\"><option value=\"\">all</option>")
 	for _, s := range results.Statuses() {
 		fmt.Fprintf(b, "<option>%s</option>", s)
 	}
-	b.WriteString("</select></label><label>severity<select id=\"sev\"><option value=\"\">all</option><option>critical</option><option>major</option><option>minor</option></select></label><span id=\"count\" class=\"dim\"></span></form>\n")
+	b.WriteString("</select></label><label>severity<select id=\"sev\"><option value=\"\">all</option><option>critical</option><option>major</option><option>minor</option></select></label>" +
+		"<label class=\"check\"><input id=\"idle\" type=\"checkbox\">backends on which nothing was tried</label><span id=\"count\" class=\"dim\"></span></form>\n")
 	b.WriteString("<div class=\"scroll\"><table id=\"matrix\"><thead><tr><th>case</th>")
-	for _, c := range columns {
-		fmt.Fprintf(b, "<th>%s<br>%s<br>%s</th>", line(c.backend), line(c.mode), line(c.platform))
+	for _, c := range g.columns {
+		fmt.Fprintf(b, "<th class=\"%s\">%s<br>%s<br>%s</th>", g.class(c), line(c.backend), line(c.mode), line(c.platform))
 	}
 	b.WriteString("</tr></thead><tbody>\n")
-	evidence := evidenceOf(r)
 	for _, c := range r.Cases {
-		row(b, c, columns, cells[c.ID], evidence[c.ID])
+		g.row(b, c)
 	}
 	b.WriteString("</tbody></table></div>\n")
 }
 
-func row(b *strings.Builder, c results.CaseInfo, columns []column, cells map[column][]results.Record, evidence map[column][]results.Evidence) {
+func (g grid) row(b *strings.Builder, c results.CaseInfo) {
 	var statuses []string
-	for _, list := range cells {
+	class := ` class="idle"`
+	for col, list := range g.cells[c.ID] {
+		if !g.idle[col] {
+			class = ""
+		}
 		for _, x := range list {
 			if !slices.Contains(statuses, string(x.Status)) {
 				statuses = append(statuses, string(x.Status))
@@ -131,21 +166,19 @@ func row(b *strings.Builder, c results.CaseInfo, columns []column, cells map[col
 	}
 	slices.Sort(statuses)
 	text := strings.ToLower(c.ID + " " + c.Title + " " + strings.Join(c.Rows, " "))
-	fmt.Fprintf(b, "<tr data-text=\"%s\" data-status=\"%s\" data-severity=\"%s\"><td><details><summary><b>%s</b> %s</summary><p class=\"dim\">%s, %s, expected: %s. %s</p>",
-		line(text), line(strings.Join(statuses, " ")), line(c.Severity), line(c.ID), line(c.Title), line(c.Severity), line(strings.Join(c.Rows, ", ")), line(c.Expect), line(c.Why))
-	for label, s := range map[string]string{"Source": c.Source} {
-		if s != "" {
-			fmt.Fprintf(b, "<p class=\"dim\">%s: %s</p>", label, line(s))
-		}
+	fmt.Fprintf(b, "<tr%s data-text=\"%s\" data-status=\"%s\" data-severity=\"%s\"><td><details><summary><b>%s</b> %s</summary><p class=\"dim\">%s, %s, expected: %s. %s</p>",
+		class, line(text), line(strings.Join(statuses, " ")), line(c.Severity), line(c.ID), line(c.Title), line(c.Severity), line(strings.Join(c.Rows, ", ")), line(c.Expect), line(c.Why))
+	if c.Source != "" {
+		fmt.Fprintf(b, "<p class=\"dim\">Source: %s</p>", line(c.Source))
 	}
 	if c.Assumes != "" {
 		fmt.Fprintf(b, "<p class=\"dim\">Assumes: %s</p>", line(c.Assumes))
 	}
 	b.WriteString("</details></td>")
-	for _, col := range columns {
-		b.WriteString("<td class=\"cell\">")
-		for _, x := range cells[col] {
-			cell(b, x, evidence[col])
+	for _, col := range g.columns {
+		fmt.Fprintf(b, "<td class=\"%s\">", g.class(col))
+		for _, x := range g.cells[c.ID][col] {
+			cell(b, x, g.evidence[c.ID][col])
 		}
 		b.WriteString("</td>")
 	}
@@ -156,7 +189,7 @@ func row(b *strings.Builder, c results.CaseInfo, columns []column, cells map[col
 func cell(b *strings.Builder, x results.Record, evidence []results.Evidence) {
 	fmt.Fprintf(b, "<details><summary class=\"%s\">%s</summary>", line(string(x.Status)), line(string(x.Status)))
 	if x.Notes != "" {
-		fmt.Fprintf(b, "<pre>%s</pre>", block(x.Notes))
+		fmt.Fprintf(b, "<p>%s</p>", line(x.Notes))
 	}
 	for _, e := range evidence {
 		for _, run := range e.Runs {

@@ -11,7 +11,8 @@ import (
 func Markdown(r *results.Report) []byte {
 	var b strings.Builder
 	s := r.Summary
-	fmt.Fprintf(&b, "# Sandbox report\n\n%s %s, %s\n\n", markdown(r.Tool), markdown(r.ToolVersion), r.Started.UTC().Format("2006-01-02 15:04 UTC"))
+	// No line begins with a text that is not ours: it could be a list or code there.
+	fmt.Fprintf(&b, "# Sandbox report\n\nTool: %s %s, %s\n\n", markdown(r.Tool), markdown(r.ToolVersion), r.Started.UTC().Format("2006-01-02 15:04 UTC"))
 	fmt.Fprintf(&b, "%d records: %d pass, %d fail, %d invalid, %d known limits, %d skipped\n\n", s.Total, s.Pass, s.Fail, s.Invalid, s.KnownLimit, s.Skip)
 	b.WriteString("## Gates\n\n| gate | holds | detail |\n|---|---|---|\n")
 	for _, g := range r.Gates() {

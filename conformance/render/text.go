@@ -9,6 +9,7 @@ import (
 	"html"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -32,6 +33,33 @@ func Visible(s string, keep string) string {
 	return b.String()
 }
 
+// SafeJSON writes what Visible would make visible as escapes of JSON: a reader gets the
+// same values, and a terminal no sequences. The text must be JSON: there, such characters
+// are in strings alone.
+func SafeJSON(text []byte) []byte {
+	var out []byte
+	done := 0 // up to here it is in out
+	for i := 0; i < len(text); {
+		if c := text[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if !unicode.IsPrint(r) || r == utf8.RuneError && n == 1 {
+			out = append(out, text[done:i]...)
+			for _, u := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, u)
+			}
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
 // line is text for one line of HTML or XML.
 func line(s string) string { return html.EscapeString(Visible(s, "")) }
 
@@ -52,8 +80,8 @@ func markdown(s string) string {
 			b.WriteString("&gt;")
 		case r == '&':
 			b.WriteString("&amp;")
-		case r == '@': // no mention of an account
-			b.WriteString("&#64;")
+		case r == '@': // no mention of an account: those are sought after entities are read
+			b.WriteString("&#64;&#8288;")
 		default:
 			b.WriteRune(r)
 		}

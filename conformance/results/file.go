@@ -22,7 +22,8 @@ func Read(name string, data []byte) (*Report, error) {
 	if len(data) > MaxFile {
 		return nil, fail(fmt.Errorf("it has more than %d bytes", MaxFile))
 	}
-	if err := wellFormed(data); err != nil {
+	misfit, err := wellFormed(data)
+	if err != nil {
 		return nil, fail(err)
 	}
 	var head struct {
@@ -37,6 +38,9 @@ func Read(name string, data []byte) (*Report, error) {
 	}
 	if head.Version == nil || *head.Version != Version {
 		return nil, fail(fmt.Errorf("field \"version\" is not %d, which is all that this program knows", Version))
+	}
+	if misfit != nil { // after the version, which says whether the form can be known
+		return nil, fail(misfit)
 	}
 	r := &Report{}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -89,8 +93,46 @@ func (r *Report) check() error {
 	return r.checkMachines()
 }
 
-// JSON gives the file's text.
+// JSON gives the file's text. A list of nothing is [], never null.
 func (r *Report) JSON() ([]byte, error) {
+	r.fill()
 	data, err := json.MarshalIndent(r, "", " ")
 	return append(data, '\n'), err
+}
+
+// fill makes lists of nothing out of those that are nil.
+func (r *Report) fill() {
+	empty(&r.Machines)
+	empty(&r.Cases)
+	empty(&r.Records)
+	empty(&r.Evidence)
+	empty(&r.Degradations)
+	empty(&r.Permissive)
+	empty(&r.Required)
+	empty(&r.Declared)
+	empty(&r.Metrics.PassRate)
+	for i := range r.Machines {
+		empty(&r.Machines[i].Backends)
+		empty(&r.Machines[i].Facts)
+	}
+	for i := range r.Cases {
+		empty(&r.Cases[i].Rows)
+	}
+	for i := range r.Evidence {
+		empty(&r.Evidence[i].Runs)
+		for j := range r.Evidence[i].Runs {
+			run := &r.Evidence[i].Runs[j]
+			empty(&run.Steps)
+			for k := range run.Samples {
+				empty(&run.Samples[k].Seconds)
+				empty(&run.Samples[k].Values)
+			}
+		}
+	}
+}
+
+func empty[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
 }

@@ -152,6 +152,11 @@ const (
 	LeakACL       Leak = "acl"
 )
 
+// Leaks lists them.
+func Leaks() []Leak {
+	return []Leak{LeakNone, LeakEnv, LeakViolation, LeakHandle, LeakProcess, LeakFile, LeakACL}
+}
+
 // Step is one script that was run, with what it said.
 type Step struct {
 	Name   string `json:"name"` // setup, control, effect, inside, after …

@@ -92,3 +92,63 @@ func TestMerge(t *testing.T) {
 		t.Errorf("names: %v %+v", err, all)
 	}
 }
+
+// TestDiff: every kind of change, for one key among others of which nothing changes:
+// platforms, backends and modes are apart.
+func TestDiff(t *testing.T) {
+	const none = Status("")
+	type change struct{ old, next Status }
+	worse := map[change]bool{
+		{Pass, Fail}: true, {Pass, Invalid}: true, {Pass, KnownLimit}: true, {Pass, Skip}: true, {Pass, none}: true,
+		{Skip, Fail}: true, {Skip, Invalid}: true, {Skip, KnownLimit}: true,
+		{KnownLimit, Fail}: true, {KnownLimit, Invalid}: true, {Invalid, Fail}: true,
+		{none, Fail}: true, {none, Invalid}: true,
+	}
+	key := Record{Platform: "linux/amd64", Backend: "linux-native", Mode: "compat", CaseID: "LX-A-01"}
+	others := []Record{
+		{Platform: "linux/arm64", Backend: "linux-native", Mode: "compat", CaseID: "LX-A-01", Status: Pass},
+		{Platform: "linux/amd64", Backend: "linux-bwrap", Mode: "compat", CaseID: "LX-A-01", Status: Fail},
+		{Platform: "linux/amd64", Backend: "linux-native", Mode: "strict", CaseID: "LX-A-01", Status: Skip},
+		{Platform: "linux/amd64", Backend: "linux-native", Mode: "compat", CaseID: "LX-B-01", Status: KnownLimit},
+	}
+	with := func(s Status) *Report {
+		r := &Report{Records: append([]Record{}, others...)}
+		if s != none {
+			k := key
+			k.Status, k.Notes = s, "note of "+string(s)
+			r.Records = append(r.Records, k)
+		}
+		return r
+	}
+	for _, old := range append(Statuses(), none) {
+		for _, next := range append(Statuses(), none) {
+			got := Diff(with(old), with(next))
+			if old == next {
+				if len(got) != 0 {
+					t.Errorf("%q stays, and changes are %+v", old, got)
+				}
+				continue
+			}
+			want := Change{Platform: key.Platform, Backend: key.Backend, Mode: key.Mode, CaseID: key.CaseID, Old: old, New: next, Worse: worse[change{old, next}]}
+			if next != none {
+				want.Notes = "note of " + string(next)
+			}
+			if len(got) != 1 || got[0] != want {
+				t.Errorf("%q to %q: %+v, want %+v", old, next, got, want)
+			}
+		}
+	}
+}
+
+// TestDiffOrder: what got worse comes first; of several machines the worst counts.
+func TestDiffOrder(t *testing.T) {
+	old := &Report{Records: []Record{record("LX-A-01", "linux/amd64", Fail), record("LX-B-01", "linux/amd64", Pass), record("LX-C-01", "linux/amd64", Pass)}}
+	next := &Report{Records: []Record{record("LX-A-01", "linux/amd64", Pass), record("LX-B-01", "linux/amd64", Pass), record("LX-B-01", "linux/amd64", Fail), record("LX-D-01", "linux/amd64", Pass)}}
+	var got []string
+	for _, c := range Diff(old, next) {
+		got = append(got, c.CaseID+" "+string(c.Old)+">"+string(c.New))
+	}
+	if want := "LX-B-01 pass>fail, LX-C-01 pass>, LX-A-01 fail>pass, LX-D-01 >pass"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}

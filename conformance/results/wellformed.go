@@ -11,63 +11,120 @@ import (
 )
 
 // wellFormed refuses a file that is no single JSON value, or in which a key is there
-// twice: two readers would see two reports.
-func wellFormed(data []byte) error {
+// twice: two readers would see two reports. The error beside says where the value has
+// not the form of a Report: package json alone takes any case of a name, what is
+// missing, and null.
+func wellFormed(data []byte) (misfit, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	if err := value(d, data, ""); err != nil {
-		return err
+	f := &form{d: d, data: data}
+	if err := f.value("", reflect.TypeFor[Report]()); err != nil {
+		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("line %d: something follows the report", line(data, d.InputOffset()))
+		return nil, fmt.Errorf("line %d: something follows the report", f.line())
 	}
-	return nil
+	return f.misfit, nil
 }
 
-// value reads one value whole; path names its field.
-func value(d *json.Decoder, data []byte, path string) error {
-	t, err := d.Token()
-	if err != nil {
-		return placed(data, d.InputOffset(), err)
+// form reads a file and holds what does not fit first.
+type form struct {
+	d      *json.Decoder
+	data   []byte
+	misfit error
+}
+
+func (f *form) line() int { return line(f.data, f.d.InputOffset()) }
+
+func (f *form) say(format string, args ...any) {
+	if f.misfit == nil {
+		f.misfit = fmt.Errorf("line %d: "+format, append([]any{f.line()}, args...)...)
 	}
-	switch t {
+}
+
+// value reads one value whole. path names its field, t is what it must be: nil when
+// its field is unknown.
+func (f *form) value(path string, t reflect.Type) error {
+	token, err := f.d.Token()
+	if err != nil {
+		return placed(f.data, f.d.InputOffset(), err)
+	}
+	switch token {
 	case json.Delim('{'):
-		err = object(d, data, path)
+		err = f.object(path, t)
 	case json.Delim('['):
-		for i := 0; err == nil && d.More(); i++ {
-			err = value(d, data, fmt.Sprintf("%s[%d]", path, i))
+		err = f.list(path, t)
+	case nil:
+		if t != nil && t.Kind() != reflect.Pointer {
+			f.say("field %q is null, which it cannot be", path)
 		}
-	default:
 		return nil
+	default:
+		return nil // package json looks at the kind
 	}
 	if err != nil {
 		return err
 	}
-	_, err = d.Token() // the bracket
-	return placed(data, d.InputOffset(), err)
+	_, err = f.d.Token() // the bracket
+	return placed(f.data, f.d.InputOffset(), err)
 }
 
-func object(d *json.Decoder, data []byte, path string) error {
-	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return placed(data, d.InputOffset(), err)
-		}
-		k, _ := t.(string)
-		at := k
-		if path != "" {
-			at = path + "." + k
-		}
-		if seen[k] {
-			return fmt.Errorf("line %d: field %q is there twice", line(data, d.InputOffset()), at)
-		}
-		seen[k] = true
-		if err := value(d, data, at); err != nil {
+func (f *form) list(path string, t reflect.Type) error {
+	var of reflect.Type
+	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+		of = t.Elem()
+	}
+	n := 0
+	for ; f.d.More(); n++ {
+		if err := f.value(fmt.Sprintf("%s[%d]", path, n), of); err != nil {
 			return err
 		}
 	}
+	if t != nil && t.Kind() == reflect.Array && n != t.Len() {
+		f.say("field %q has %d values, not %d", path, n, t.Len())
+	}
 	return nil
+}
+
+func (f *form) object(path string, t reflect.Type) error {
+	known := fields(t)
+	seen := map[string]bool{}
+	for f.d.More() {
+		token, err := f.d.Token()
+		if err != nil {
+			return placed(f.data, f.d.InputOffset(), err)
+		}
+		k, _ := token.(string)
+		at := within(path, k)
+		if seen[k] {
+			return fmt.Errorf("line %d: field %q is there twice", f.line(), at)
+		}
+		seen[k] = true
+		i := slices.IndexFunc(known, func(x member) bool { return x.name == k })
+		var of reflect.Type
+		switch {
+		case i >= 0:
+			of = known[i].of
+		case known != nil:
+			f.say("field %q is not known", at)
+		}
+		if err := f.value(at, of); err != nil {
+			return err
+		}
+	}
+	for _, x := range known {
+		if x.must && !seen[x.name] {
+			f.say("field %q is missing", within(path, x.name))
+		}
+	}
+	return nil
+}
+
+func within(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }
 
 // placed says where a JSON error is. offset counts where the error itself has none.
@@ -134,6 +191,9 @@ func (r *Report) checkEvidence(platform map[string]string, records map[key]int) 
 		for j, run := range e.Runs {
 			if !slices.Contains(Statuses(), run.Status) {
 				return fmt.Errorf("field \"evidence[%d].runs[%d].status\" is %q", i, j, run.Status)
+			}
+			if !slices.Contains(Leaks(), run.Leak) {
+				return fmt.Errorf("field \"evidence[%d].runs[%d].leak\" is %q", i, j, run.Leak)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -129,19 +130,24 @@ func TestHeldUp(t *testing.T) {
 	})
 }
 
-// TestLease: a file under a lease holds its opener up, and nobody else.
+// TestLease: a file under another program's lease (the filter grants the command
+// none) holds its opener up, and nobody else.
 func TestLease(t *testing.T) {
 	r := newRig(t, nil, false)
-	out := r.sh(`
-		echo x > leased
-		python3 -c '
+	holder := exec.Command("python3", "-c", `
 import fcntl,os,signal,time
 signal.signal(signal.SIGIO, lambda *a: None)
-f=os.open("leased",os.O_RDONLY); fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_RDLCK); open("ready","w").close()
+f=os.open("leased",os.O_RDONLY|os.O_CREAT); fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_RDLCK); open("ready","w").close()
 end=time.time()+2
 while time.time()<end: time.sleep(0.1)
-fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_UNLCK)' &
-		while ! [ -e ready ]; do sleep 0.05; done
+fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_UNLCK)`)
+	holder.Dir = r.root
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Wait()
+	out := r.sh(`
+		n=0; while ! [ -e ready ]; do sleep 0.05; n=$((n+1)); [ $n -lt 200 ] || exit 1; done
 		(echo y > leased; date +%s%N > after) &
 		sleep 0.3; date +%s%N > before; for i in $(seq 20); do echo $i > g$i; done; date +%s%N > made; wait
 		[ $(cat made) -lt $(cat after) ] && echo order; cat leased`)

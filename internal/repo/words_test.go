@@ -12,7 +12,7 @@ import (
 // texts are all files in which somebody may have left something.
 func texts(t *testing.T) []string {
 	return slices.DeleteFunc(files(t, ".go", ".s", ".h", ".md", ".json", ".jsonc", ".yml", ".mod", ".txtar", "Makefile", ".sh", "scripts/check", "scripts/fuzz", "scripts/unit",
-		"scripts/install", "scripts/demo", ".ci/run", ".gitignore"), func(f string) bool { return strings.HasPrefix(f, "internal/repo/") })
+		"scripts/install", "scripts/demo", "scripts/verify", "scripts/report", "scripts/macos", ".ci/run", ".gitignore"), func(f string) bool { return strings.HasPrefix(f, "internal/repo/") })
 }
 
 // machinePath is a path of the machine that somebody happened to work on.
