@@ -224,7 +224,7 @@ func TestWeakeningsAreNoticed(t *testing.T) {
 // keepEnvironment: verify puts decoys into the environment of its process.
 func keepEnvironment(t *testing.T) {
 	t.Helper()
-	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HOST_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN"} {
+	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "QSANDBOX_STORE", "HOST_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN"} {
 		if v, ok := os.LookupEnv(k); ok {
 			t.Setenv(k, v)
 		} else {

@@ -69,6 +69,9 @@ func (p *parsing) check() error {
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):
 		return p.fail("driver", "%q is none of %s", c.Driver, strings.Join(knownDrivers, ", "))
 	}
+	if err := p.checkOnHost(); err != nil {
+		return err
+	}
 	return p.checkLists()
 }
 

@@ -111,6 +111,9 @@ func (v *verifying) prepare(ctx context.Context) (err error) {
 	if err = copyProgram(v.o.Program, v.program); err != nil {
 		return fault.Wrap(fault.PathInvalid, "copy the program", v.program, err)
 	}
+	if err = copyStore(v.o.Program, v.bin); err != nil {
+		return fault.Wrap(fault.PathInvalid, "copy the program", storeProgram, err)
+	}
 	return nil
 }
 

@@ -103,6 +103,8 @@ func splitWords(s string) ([]string, error) {
 // cannot: a template has no way to be told a policy of the case's own.
 func (wrapper) cannot(c *Case) string {
 	switch {
+	case c.Runs == onTheHost:
+		return "about qsandbox's own commands"
 	case c.Policy != "":
 		return "the template is not told this case's policy"
 	case orOff(c.Network) != "off":
