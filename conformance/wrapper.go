@@ -111,6 +111,8 @@ func (wrapper) cannot(c *Case) string {
 		return "the template has the network off"
 	case c.Want == Refused || c.Event != "" || c.Backend != "" || c.Cwd != "":
 		return "about qsandbox itself"
+	case c.own():
+		return "about your own policy for qsandbox"
 	case c.Driver != "" && c.Driver != driveRuns:
 		return "about a program that holds sandboxes through qsandbox's library; a template is one command"
 	case c.Judges != "" || c.Shown != "":
