@@ -18,6 +18,10 @@ const (
 	driveLeak        = "leak"         // made and released one after the other
 	driveSoakSession = "soak-session" // one, for long
 	driveSoakRuns    = "soak-runs"    // one after the other, for long
+	ownSandbox       = "own-sandbox"  // these four are about the account's own policy; see own
+	ownHidden        = "own-hidden"
+	ownClosed        = "own-closed"
+	ownOpen          = "own-open"
 )
 
 // shortSoak is the length of a soak when none is asked for.

@@ -50,7 +50,8 @@ func Verify(ctx context.Context, o Options) (*results.Report, error) {
 		return nil, err
 	}
 	defer v.clean()
-	v.plan()
+	v.plan(ctx)
+	v.tryOwn()
 	for _, who := range v.identities() {
 		var err error
 		if who == AsUser && v.h.User.UID == 0 {
@@ -78,6 +79,7 @@ type verifying struct {
 	bin       string
 	program   string
 	items     []*item
+	own       func() *own // what the account's own policy does here
 	words     []string
 	mu        sync.Mutex
 	done      int
@@ -110,6 +112,9 @@ func (v *verifying) prepare(ctx context.Context) (err error) {
 	v.program = filepath.Join(v.bin, "qsandbox")
 	if err = copyProgram(v.o.Program, v.program); err != nil {
 		return fault.Wrap(fault.PathInvalid, "copy the program", v.program, err)
+	}
+	if err = copyStore(v.o.Program, v.bin); err != nil {
+		return fault.Wrap(fault.PathInvalid, "copy the program", storeProgram, err)
 	}
 	return nil
 }
@@ -190,7 +195,8 @@ func (v *verifying) identities() []Identity {
 }
 
 // plan makes the items: case × backend × mode.
-func (v *verifying) plan() {
+func (v *verifying) plan(ctx context.Context) {
+	v.own = sync.OnceValue(func() *own { return v.lookAtOwn(ctx) })
 	for _, c := range v.o.Cases {
 		goos := v.h.GOOS
 		why := c.Skip
@@ -209,6 +215,7 @@ func (v *verifying) plan() {
 			}
 		}
 	}
+	v.total = len(v.ownItems())
 	for _, who := range v.identities() {
 		v.total += len(v.tasks(who))
 	}
@@ -219,6 +226,9 @@ func (v *verifying) plan() {
 func (v *verifying) modes(c *Case) []string {
 	if v.words != nil {
 		return []string{"compat"}
+	}
+	if c.own() && v.h.GOOS == "linux" {
+		return []string{v.own().mode}
 	}
 	return c.modes()
 }
@@ -233,7 +243,7 @@ func (v *verifying) backends(c *Case, goos string) []string {
 
 // tasks are the items that an identity tries.
 func (v *verifying) tasks(who Identity) []*item {
-	return slices.DeleteFunc(slices.Clone(v.items), func(it *item) bool { return it.skip != "" || !it.c.runsAs(who) })
+	return slices.DeleteFunc(slices.Clone(v.items), func(it *item) bool { return it.skip != "" || !it.c.runsAs(who) || v.words == nil && it.c.own() })
 }
 
 // keep takes one run, and tells of it.

@@ -61,6 +61,7 @@ func runExplain(cmd *cobra.Command, f *explainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	layerRemarks(req.Layers)
 	op := qsandbox.Operation(args[0])
 	v, err := qsandbox.Explain(req, op, fromHere(op, args[1]))
 	if err != nil {
