@@ -141,9 +141,27 @@ func (r *reading) found(pattern string, c claim) {
 			}
 			return nil
 		}
-		r.claim(p, c)
+		if c.right != readOnly || c.takes || !r.inHidden(parts, p) {
+			r.claim(p, c)
+		}
 		return nil
 	})
+}
+
+// inHidden tells whether a folder above p is hidden by name and found by the pattern
+// as well: then the pattern shows nothing in it.
+func (r *reading) inHidden(parts []string, p string) bool {
+	for dir := filepath.Dir(p); dir != "/"; dir = filepath.Dir(dir) {
+		if !matches(parts, strings.Split(dir[1:], "/")) {
+			continue
+		}
+		for _, e := range r.rules.DenyRead {
+			if real, ok := landOn(r.place(e)); ok && !isPattern(e) && real == dir {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // protectedNames are those of the protected names that trees have.

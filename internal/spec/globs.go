@@ -30,6 +30,7 @@ type glob struct {
 	origin   string
 	contents *policy.Glob // of a denial that ends in "/**": the directory whose contents are meant
 	takes    bool         // only takes writing away
+	blocked  string       // of one that shows: a folder that it found, and that is hidden by an entry that is written down
 	found    int
 }
 
@@ -211,7 +212,7 @@ func (w *walker) match(path string, isDir bool) bool {
 	hidden, slashed := false, filepath.ToSlash(path) // patterns have forward slashes, on Windows too
 	for _, g := range w.globs {
 		empty := isDir && g.contents != nil && g.contents.Match(slashed)
-		if !empty && !g.Match(slashed) {
+		if !empty && !g.Match(slashed) || g.blocked != "" && Within(g.blocked, path) {
 			continue
 		}
 		g.found++
@@ -225,6 +226,14 @@ func (w *walker) match(path string, isDir bool) bool {
 			continue
 		}
 		w.b.add(r)
+		if g.access >= Read {
+			// SECURITY: who hides a folder by name means what is in it, too: "data/**" shows
+			// neither data/secret, hidden by name, nor what that holds.
+			if isDir && w.b.best[r.Path].Access == Deny {
+				g.blocked = path
+			}
+			continue
+		}
 		// SECURITY: a folder that is written down (the workspace, a writable root) stays in
 		// sight; then what the pattern means lies in it, and is hidden piece by piece.
 		hidden = hidden || isDir && w.b.best[r.Path].Access == Deny
