@@ -33,7 +33,7 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 	return func(listener *os.File) (err error) {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
 		w.guard, err = guard.Start(listener, guard.Config{
-			Roots: s.Protected.Roots, Homes: s.Protected.Homes, Allow: s.Protected.Allow,
+			Roots: s.Protected.Roots, Given: written(s), Homes: s.Protected.Homes, Allow: s.Protected.Allow,
 			Places: places(p), User: switchedTo(p), OnDenied: w.deny,
 		})
 		if err == nil {
@@ -41,6 +41,17 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 		}
 		return err
 	}
+}
+
+// written are the user's own writable entries: a longer path than that of a protected
+// name above it, and so what counts (FS-02).
+func written(s *spec.Spec) (out []string) {
+	for _, r := range s.Rules {
+		if r.Layer == spec.User && r.Access == spec.Write && !r.Pin {
+			out = append(out, r.Path)
+		}
+	}
+	return out
 }
 
 // places are the directories in which the Landlock domain lets names be made: the

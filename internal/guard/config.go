@@ -4,6 +4,7 @@ package guard
 // be watched: it can give every path another name.
 type Config struct {
 	Roots  []string // writable roots: real paths, the same inside and outside
+	Given  []string // writable entries of the user's below a root: what they name is no protected name by being there
 	Homes  []string // home directories, for rows of scope home
 	Allow  []string // rows of policy/protected.json that are not protected (filesystem.allowProtected)
 	Places []string // where names may be made at all, Roots included; empty: wherever the mounts let them

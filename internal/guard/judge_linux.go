@@ -67,7 +67,7 @@ func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	if rules := g.names.rules[base]; len(rules) > 0 {
 		return rules[0].row, true
 	}
-	return g.names.match([]string{base}, nil)
+	return g.names.match(relPath{parts: []string{base}}, relPath{})
 }
 
 // judgeAt decides by the real path.
@@ -97,13 +97,13 @@ func (c *call) judgeAt(p *place, path string, what made) verdict {
 func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 	g := c.g
 	rel := below(root, path)
-	parts, home := strings.Split(g.names.folded(rel), "/"), g.homeParts(path)
+	in, home := g.inRoot(root, path), g.inHome(path)
 	if g.cfg.Protected != nil {
 		if rule, bad := g.cfg.Protected(rel); bad {
 			return verdict{rule: rule}
 		}
 	}
-	if row, ok := g.names.match(parts, home); ok {
+	if row, ok := g.names.match(in, home); ok {
 		return verdict{rule: row}
 	}
 	// By the whole path: a root may lie inside a git folder (FS-08).
@@ -111,7 +111,7 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 	if git.row != "" && g.names.allow[git.row] {
 		return verdict{decision: allow, opens: git.opens}
 	}
-	if what == madeLink && (git.class == gitPointer || git.class == gitFolder || g.names.lead(parts, home)) {
+	if what == madeLink && (git.class == gitPointer || git.class == gitFolder || g.names.lead(in.parts, home.parts)) {
 		return c.ofGit(p, git, "link-to-protected")
 	}
 	switch git.class {
@@ -191,8 +191,19 @@ func (g *Guard) inPlaces(path string) bool {
 	return false
 }
 
-// homeParts gives a path relative to the innermost home directory that it lies in.
-func (g *Guard) homeParts(path string) []string {
+// inRoot gives a path relative to a root.
+func (g *Guard) inRoot(root, path string) relPath {
+	r := relPath{parts: strings.Split(g.names.folded(below(root, path)), "/")}
+	for _, e := range g.cfg.Given {
+		if within(root, e) && e != root && within(e, path) {
+			r.given = max(r.given, strings.Count(below(root, e), "/")+1)
+		}
+	}
+	return r
+}
+
+// inHome gives a path relative to the innermost home directory that it lies in.
+func (g *Guard) inHome(path string) relPath {
 	best := ""
 	for _, h := range g.cfg.Homes {
 		if within(h, path) && h != path && len(h) > len(best) {
@@ -200,9 +211,9 @@ func (g *Guard) homeParts(path string) []string {
 		}
 	}
 	if best == "" {
-		return nil
+		return relPath{}
 	}
-	return strings.Split(g.names.folded(below(best, path)), "/")
+	return g.inRoot(best, path)
 }
 
 func within(dir, path string) bool {

@@ -72,15 +72,15 @@ func (n *names) agree(t *testing.T, p string, fold bool) {
 	t.Helper()
 	parts := strings.Split(n.folded(p), "/")
 	want := rowsOf(t, "", p, fold)
-	row, bad := n.match(parts, nil)
+	row, bad := n.match(relPath{parts: parts}, relPath{})
 	if git := gitOf(parts); !bad && git.row != "" {
 		row, bad = git.row, true
 	}
 	if bad != (len(want) > 0) || bad && !slices.Contains(want, row) {
 		t.Errorf("%q (fold %v): %q, the globs say %q", p, fold, row, want)
 	}
-	if home := rowsOf(t, "home", p, fold); (n.find(parts, true) != nil) != (len(home) > 0) {
-		t.Errorf("%q in a home: %v, the globs say %q", p, n.find(parts, true), home)
+	if home := rowsOf(t, "home", p, fold); (n.find(relPath{parts: parts}, true) != nil) != (len(home) > 0) {
+		t.Errorf("%q in a home: %v, the globs say %q", p, n.find(relPath{parts: parts}, true), home)
 	}
 }
 

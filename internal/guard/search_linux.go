@@ -74,7 +74,7 @@ func (s *search) protected(path string) string {
 		return "" // other names are as protected where they are
 	}
 	for _, root := range s.g.rootsOf(path) {
-		if row, ok := s.g.names.match(s.partsOf("/"+below(root, path)), s.g.homeParts(path)); ok {
+		if row, ok := s.g.names.match(s.g.inRoot(root, path), s.g.inHome(path)); ok {
 			return row
 		}
 	}
@@ -94,7 +94,7 @@ func (s *search) leads(path string) bool {
 	if s.leaving {
 		return false
 	}
-	home := s.g.homeParts(path)
+	home := s.g.inHome(path).parts
 	for _, root := range roots {
 		if s.g.names.lead(s.partsOf("/"+below(root, path)), home) {
 			return true

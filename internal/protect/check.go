@@ -14,7 +14,7 @@ import (
 // again. before may come from a Journal.
 func Check(h host.Host, f Found) []Violation {
 	b := newBefore(f)
-	s := newSurvey(h, f.Roots, f.Homes, f.Allow, f.Limits)
+	s := newSurvey(h, slices.Concat(f.Roots, f.Given), f.Homes, f.Allow, f.Limits)
 	s.before = b
 	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
 	if f.Partial {

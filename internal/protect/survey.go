@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
@@ -64,7 +65,7 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 func newSurvey(h host.Host, roots, homes, allow []string, limits Limits) *survey {
 	return &survey{
 		names: names{fold: foldsCase(h), allow: allow}, h: h, left: limits, leftIn: gitDirs,
-		f:        Found{Roots: outermost(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
+		f:        Found{Roots: outermost(roots), Given: nested(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
 		listings: map[string][]fs.DirEntry{}, repos: map[string]*repo{}, claimed: map[string]bool{}, heavies: map[string]int{},
 	}
 }
@@ -78,6 +79,12 @@ func outermost(roots []string) []string {
 		}
 	}
 	return out
+}
+
+// nested gives the roots that lie in another one.
+func nested(roots []string) []string {
+	outer := outermost(roots)
+	return slices.DeleteFunc(slices.Clone(roots), func(r string) bool { return slices.Contains(outer, r) })
 }
 
 func (s *survey) run() {
@@ -154,6 +161,17 @@ func (s *survey) row(dir string, e fs.DirEntry, name string) {
 	path := join(dir, e.Name())
 	if _, in := s.rootOf(path); s.add(dir, e, Item{Name: name}) && e.IsDir() && in {
 		s.linksIn(path, name, 2)
+		s.givenIn(path)
+	}
+}
+
+// givenIn queues the roots at or below a protected folder: they are writable all the
+// same, so protected names in them are looked for.
+func (s *survey) givenIn(path string) {
+	for _, g := range s.f.Given {
+		if root, ok := s.rootOf(g); ok && within(path, g) {
+			s.queue = append(s.queue, job{path: g, depth: strings.Count(slashed(g[len(root):]), "/")})
+		}
 	}
 }
 
