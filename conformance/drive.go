@@ -31,6 +31,7 @@ const shortSoak = time.Second
 type driver struct {
 	t             *trier
 	ctx           context.Context
+	stop          context.Context // its end is the end of a soak; what was begun goes on by ctx
 	c             *Case
 	p             *place
 	m             *gauge
@@ -59,7 +60,7 @@ func (t *trier) drive(ctx context.Context, c *Case, backend, mode string, run re
 	if err != nil {
 		return skipped(run, "it cannot be measured here: "+err.Error())
 	}
-	d := &driver{t: t, ctx: ctx, c: c, p: p, m: m, backend: backend, mode: mode}
+	d := &driver{t: t, ctx: context.WithoutCancel(ctx), stop: ctx, c: c, p: p, m: m, backend: backend, mode: mode}
 	v := d.perform(&run)
 	run.Resolved = backend
 	run.Status, run.Leak, run.Notes = v.status, v.leak, strings.Join(append([]string{v.notes}, d.told...), "; ")

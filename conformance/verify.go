@@ -18,17 +18,18 @@ import (
 // Options say what is verified.
 type Options struct {
 	Cases    []*Case
-	Backends []string      // only these; empty: all
-	Modes    []string      // only these; empty: all
-	Require  []string      // backends of which something must have been tried
-	Jobs     int           // at once; 0: as many as there are processors
-	Dir      string        // where the throw-away place is made; "" finds one
-	Program  string        // a copy of this is what cases call $PROBE, and the worker; "" is this program
-	Account  string        // as root: the ordinary user; "" is SUDO_USER, else nobody
-	As       []Identity    // only these; empty: all that this user can be
-	Template string        // another sandbox instead of qsandbox
-	Version  string        // of the program, for the report
-	Soak     time.Duration // how long each soak lasts, and leak cases take their full count; 0: seconds
+	Backends []string       // only these; empty: all
+	Modes    []string       // only these; empty: all
+	Require  []string       // backends of which something must have been tried
+	Jobs     int            // at once; 0: as many as there are processors
+	Dir      string         // where the throw-away place is made; "" finds one
+	Program  string         // a copy of this is what cases call $PROBE, and the worker; "" is this program
+	Account  string         // as root: the ordinary user; "" is SUDO_USER, else nobody
+	As       []Identity     // only these; empty: all that this user can be
+	Template string         // another sandbox instead of qsandbox
+	Version  string         // of the program, for the report
+	Soak     time.Duration  // how long each soak lasts, and leak cases take their full count; 0: seconds
+	Matrix   results.Matrix // quick: each case in one mode, and as root as root alone unless As says more
 	Progress func(done, total int, r results.Record)
 
 	box sandbox // tests put a weakened one here
@@ -53,6 +54,9 @@ func Verify(ctx context.Context, o Options) (*results.Report, error) {
 	v.plan(ctx)
 	v.tryOwn()
 	for _, who := range v.identities() {
+		if ctx.Err() != nil {
+			break
+		}
 		var err error
 		if who == AsUser && v.h.User.UID == 0 {
 			err = v.byWorker(ctx)
@@ -63,10 +67,10 @@ func Verify(ctx context.Context, o Options) (*results.Report, error) {
 			return nil, err
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && v.done == 0 {
 		return nil, err
 	}
-	return v.report(), nil
+	return v.report(ctx.Err() != nil), nil
 }
 
 type verifying struct {
@@ -188,6 +192,9 @@ func (v *verifying) identities() []Identity {
 	if len(v.o.As) == 0 && v.o.Template != "" {
 		return can[:1] // SECURITY: a template that confines nothing must not do what cases try as root
 	}
+	if len(v.o.As) == 0 && v.o.Matrix == results.Quick {
+		return can[len(can)-1:]
+	}
 	if len(v.o.As) == 0 {
 		return can
 	}
@@ -229,6 +236,9 @@ func (v *verifying) modes(c *Case) []string {
 	}
 	if c.own() && v.h.GOOS == "linux" {
 		return []string{v.own().mode}
+	}
+	if v.o.Matrix == results.Quick {
+		return quickMode(c.modes())
 	}
 	return c.modes()
 }
@@ -274,8 +284,12 @@ func (v *verifying) here(ctx context.Context, who Identity) error {
 	}
 	tasks := v.tasks(who)
 	work(v.o.Jobs, len(tasks), func(i int) bool { return tasks[i].c.soaks() }, func(i int) {
-		if ctx.Err() == nil {
-			v.keep(tasks[i], t.try(ctx, tasks[i].c, tasks[i].backend, tasks[i].mode))
+		if ctx.Err() != nil {
+			return
+		}
+		run := t.try(ctx, tasks[i].c, tasks[i].backend, tasks[i].mode)
+		if ctx.Err() == nil || tasks[i].c.soaks() { // what was cut short shows nothing, but of a soak
+			v.keep(tasks[i], run)
 		}
 	})
 	return nil
