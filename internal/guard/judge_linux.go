@@ -164,14 +164,7 @@ func (c *call) inFresh(fd, above int) bool {
 }
 
 // rootsOf gives the writable roots that a path lies in.
-func (g *Guard) rootsOf(path string) (in []string) {
-	for _, r := range g.cfg.Roots {
-		if within(r, path) && r != path {
-			in = append(in, r)
-		}
-	}
-	return in
-}
+func (g *Guard) rootsOf(path string) []string { return g.cfg.rootsOf(path) }
 
 // inPlaces stands in for the command's Landlock domain, which a worker does not have.
 func (g *Guard) inPlaces(path string) bool {
@@ -192,26 +185,4 @@ func (g *Guard) inPlaces(path string) bool {
 }
 
 // homeParts gives a path relative to the innermost home directory that it lies in.
-func (g *Guard) homeParts(path string) []string {
-	best := ""
-	for _, h := range g.cfg.Homes {
-		if within(h, path) && h != path && len(h) > len(best) {
-			best = h
-		}
-	}
-	if best == "" {
-		return nil
-	}
-	return strings.Split(g.names.folded(below(best, path)), "/")
-}
-
-func within(dir, path string) bool {
-	if dir == "/" || dir == path {
-		return true
-	}
-	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
-}
-
-func below(dir, path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, dir), "/")
-}
+func (g *Guard) homeParts(path string) []string { return g.cfg.homeParts(g.names, path) }
