@@ -71,6 +71,9 @@ var attacks = []string{
 	"evil/.git: mkdir e && cp -r evil/. e/ && mv e evil/.git",
 	"empty/.git: ln -s ../evil empty/.git",
 	"empty/.git: mv evil empty/.git",
+	".github: mkdir x.git x.git/hooks; echo x > x.git/hooks/h; mv x.git .github",
+	".hg: mkdir x.git; echo x > x.git/hgrc; mv x.git .hg",
+	"x.git/.github/hooks: mkdir x.git; mv evil x.git/.github",
 	"n.git: mv evil n.git",
 	"old.git/hooks: mkdir old.git/hooks",
 	"old.git: mv old.git new.git",
@@ -163,6 +166,33 @@ func TestAttacksWork(t *testing.T) {
 			t.Errorf("%s does nothing to %s: %s", cmd, name, out)
 		}
 	}
+}
+
+// TestAttackBeyondPathMax: a folder of protected names cannot come to be where its path
+// is too long to be told, and be moved up from there inside another folder.
+func TestAttackBeyondPathMax(t *testing.T) {
+	const script = `
+import os
+ws = os.open('.', os.O_RDONLY)
+os.makedirs('q/hooks'); os.makedirs('p'); open('p/hgrc', 'w').close(); os.makedirs('top/x'); os.chdir('top/x')
+for i in range(25): os.mkdir('a'*200); os.chdir('a'*200)
+d = os.open('.', os.O_RDONLY)
+for src, dst in (('q', '.github'), ('p', '.hg')):
+    try: os.rename(src, dst, src_dir_fd=ws, dst_dir_fd=d); print('made', dst)
+    except PermissionError: pass
+os.mkdir('plain'); os.rename('plain', 'plain2'); print('twin')
+`
+	ways(t, func(t *testing.T, r *rig) {
+		if out, err := r.run(true, "python3", "-c", script); err != nil || out != "twin\n" {
+			t.Errorf("%q %v", out, err)
+		}
+		if out, err := r.run(false, "sh", "-c", "rm -rf top q p"); err != nil {
+			t.Error(out, err)
+		}
+		if out, _ := r.run(false, "python3", "-c", script); out != "made .github\nmade .hg\ntwin\n" {
+			t.Errorf("control: %q", out)
+		}
+	})
 }
 
 // TestDailyGit: what must go on working in a repository that was there before.

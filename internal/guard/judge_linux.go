@@ -52,7 +52,8 @@ func (c *call) judge(p *place, what made) (verdict, unix.Errno) {
 const tooDeep = "/\x00"
 
 // deepRule decides by the last part alone: every name is refused that is a protected
-// one in some folder.
+// one in some folder, or a folder that holds protected ones. Such a folder could be
+// moved to a shorter path inside another one, where nobody looks into it any more.
 func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	base, deep := strings.CutPrefix(path, tooDeep+"/")
 	if !deep {
@@ -66,6 +67,11 @@ func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	}
 	if rules := g.names.rules[base]; len(rules) > 0 {
 		return rules[0].row, true
+	}
+	for _, r := range g.names.leads[base] {
+		if !r.home {
+			return r.row, true
+		}
 	}
 	return g.names.match([]string{base}, nil)
 }
