@@ -95,6 +95,9 @@ func (c *call) judgeAt(p *place, path string, what made) verdict {
 			out.decision, out.rule = v.decision, v.rule
 		}
 	}
+	if what == linked && out.decision == record { // by a second name a later run could change it
+		return verdict{rule: out.rule}
+	}
 	return out
 }
 

@@ -50,6 +50,12 @@ var plants = []struct {
 		p.git("", "init", "-q", ".")
 		p.write(".git/hooks/pre-commit", evilHook)
 	}, []string{".git/hooks/pre-commit"}},
+	{"config with a second name", nil, func(p *place) {
+		p.repo("sub")
+		if err := os.Link(p.path("sub/.git/config"), p.path("alias")); err != nil {
+			p.t.Fatal(err)
+		}
+	}, []string{"sub/.git/config"}},
 	{"bare repository", nil, func(p *place) {
 		p.git("", "init", "-q", "--bare", "docs")
 		p.write("docs/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"echo x >/tmp/y; false\"\n")
@@ -151,5 +157,31 @@ func TestPlants(t *testing.T) {
 				t.Errorf("from a journal it is not the same: %+v", again)
 			}
 		})
+	}
+}
+
+// TestSecondNames: what the user linked before is told, unless every name is protected.
+// A link that the host makes during the run is told and nothing is moved.
+func TestSecondNames(t *testing.T) {
+	p := newPlace(t)
+	p.repo("")
+	p.repo("copy")
+	os.Remove(p.path("copy/.git/config"))
+	for _, alias := range []string{"copy/.git/config", "alias"} {
+		if f := p.scan(); len(f.Linked) != 0 {
+			t.Errorf("before %s: %q", alias, f.Linked)
+		}
+		before := p.scan()
+		if err := os.Link(p.path(".git/config"), p.path(alias)); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range Check(p.h, before) {
+			if v.Move && v.Path == p.path(".git/config") {
+				t.Errorf("%s: a file that was there before would be moved: %+v", alias, v)
+			}
+		}
+	}
+	if f := p.scan(); !slices.Equal(f.Linked, []string{p.path(".git/config"), p.path("copy/.git/config")}) {
+		t.Errorf("with an alias: %q", f.Linked)
 	}
 }

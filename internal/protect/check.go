@@ -66,7 +66,13 @@ func (c *checker) item(it Item) {
 		return
 	}
 	why, ok := c.judge(it, was)
-	if ok {
+	switch second := it.Links > max(was.Links, 1); {
+	case ok && second && known: // no command can link what is mounted: the host did
+		c.report(it, Changed, false, secondName)
+		return
+	case ok && second:
+		why = secondName
+	case ok:
 		return
 	}
 	change := New
@@ -75,6 +81,10 @@ func (c *checker) item(it Item) {
 	}
 	c.report(it, change, true, why)
 }
+
+// secondName is why a file in order is not left: a later command could change it by
+// the name that no mount covers.
+const secondName = "it has a second name, by which a later command could change it"
 
 // plain takes an entry whose being there, or being another one, is the violation.
 func (c *checker) plain(it, was Item, known bool) {

@@ -58,6 +58,7 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 	s.pin()
 	s.f.Items, s.f.Covered = sortItems(s.f.Items), sortItems(s.f.Covered)
 	s.notes()
+	s.f.Linked = secondNames(s.f)
 	return s.f
 }
 
@@ -225,4 +226,25 @@ func (s *survey) notes() {
 	for _, dir := range s.f.Hidden {
 		note("%q, which cannot be listed", dir)
 	}
+}
+
+// secondNames finds the protected files that have a name which is not protected.
+//
+// SECURITY: the read-only mount is on the names that we know. By another one in a
+// writable place the same file can be written.
+func secondNames(f Found) (out []string) {
+	names := map[Stamp]uint64{}
+	for _, list := range [][]Item{f.Items, f.Covered} {
+		for _, it := range list {
+			if it.Links > 1 {
+				names[it.Stamp]++
+			}
+		}
+	}
+	for _, it := range f.Items {
+		if it.Links > 1 && names[it.Stamp] < it.Links {
+			out = append(out, it.Path)
+		}
+	}
+	return out
 }

@@ -71,6 +71,9 @@ func (b *binder) protected() error {
 	if n := b.s.Protected.NotWalked; len(n) > 0 {
 		b.s.notice("protected:not-walked", "protected names were not looked for in: "+strings.Join(n, "; "))
 	}
+	if l := b.s.Protected.Linked; len(l) > 0 {
+		b.s.notice("protected:linked", "protected files have a second name (hard link), by which a command may change them: "+strings.Join(l, "; ")+"; cp FILE NEW && mv NEW FILE parts them")
+	}
 	return nil
 }
 
