@@ -57,3 +57,15 @@ func TestFilesTheClientWouldWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownFileMethods: a method about files that nobody here can judge stays here.
+func TestUnknownFileMethods(t *testing.T) {
+	for _, method := range []string{"fs/delete", "FS/write_binary_file", "fs/"} {
+		x := newPair(t, nil)
+		x.agentSays(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"path":"/x"}}`+"\n", method), 1000)
+		x.calls.wait()
+		if x.toClient.String() != "" || !strings.Contains(x.toAgent.String(), "-32601") {
+			t.Errorf("%s: the client got %q, the agent %q", method, x.toClient.String(), x.toAgent.String())
+		}
+	}
+}

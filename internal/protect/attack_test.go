@@ -56,6 +56,9 @@ var plants = []struct {
 			p.t.Fatal(err)
 		}
 	}, []string{"sub/.git/config"}},
+	{"deep in new folders", nil, func(p *place) {
+		p.write("a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode/tasks.json", "{}")
+	}, []string{"a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode"}},
 	{"bare repository", nil, func(p *place) {
 		p.git("", "init", "-q", "--bare", "docs")
 		p.write("docs/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"echo x >/tmp/y; false\"\n")
@@ -183,5 +186,22 @@ func TestSecondNames(t *testing.T) {
 	}
 	if f := p.scan(); !slices.Equal(f.Linked, []string{p.path(".git/config"), p.path("copy/.git/config")}) {
 		t.Errorf("with an alias: %q", f.Linked)
+	}
+}
+
+// TestNewHeavyFolders: strict looks into folders of tools that the command made.
+func TestNewHeavyFolders(t *testing.T) {
+	for _, limits := range []Limits{{}, {Depth: 64, Dirs: 20_000, Entries: 400_000, Heavy: true}} {
+		p := newPlace(t)
+		f := Scan(p.h, []string{p.ws}, []string{p.home}, nil, limits)
+		p.repo("node_modules/x/r")
+		p.write("node_modules/x/r/.git/config", "[core]\n\tfsmonitor = ./evil\n")
+		var want []string
+		if limits.Heavy {
+			want = []string{"node_modules/x/r/.git/config"}
+		}
+		if moves := p.moves(Check(p.h, f)); !slices.Equal(moves, want) {
+			t.Errorf("%+v: to be moved: %q, want %q", limits, moves, want)
+		}
 	}
 }

@@ -16,6 +16,7 @@ func Check(h host.Host, f Found) []Violation {
 	b := newBefore(f)
 	s := newSurvey(h, f.Roots, f.Homes, f.Allow, f.Limits)
 	s.before = b
+	s.f.Limits.Heavy = f.Limits.Heavy && !f.Partial
 	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
 	if f.Partial {
 		s.left = Limits{Dirs: f.Limits.Dirs / 2, Entries: f.Limits.Entries} // new ones cannot be told from others

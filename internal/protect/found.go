@@ -69,6 +69,10 @@ type Limits struct {
 	Depth   int `json:"depth"`   // folders below a root that are listed; the root is 0
 	Dirs    int `json:"dirs"`    // folders listed, shallow first
 	Entries int `json:"entries"` // entries looked at
+
+	// Heavy says that Check walks new folders that tools fill (node_modules) too. Such
+	// a folder must not have been there before: Scan names it in NotWalked.
+	Heavy bool `json:"heavy,omitempty"`
 }
 
 // The default limits: a few milliseconds at most (docs/adr/0002-protect.md has the figures).

@@ -134,14 +134,12 @@ func (s *survey) below(j job, e fs.DirEntry) {
 	}
 	path := join(j.path, name)
 	fresh := j.fresh || s.before != nil && s.before.isNewFolder(j.path, path)
-	limit := s.f.Limits.Depth
-	if fresh {
-		limit += 8 // all of it is the command's work
-	}
 	switch {
-	case heavy(name):
+	case heavy(name) && !(fresh && s.f.Limits.Heavy):
 		s.heavies[name]++
-	case j.depth >= limit && !leads:
+	// SECURITY: what is new is the command's work, and only the budget bounds its depth:
+	// a folder that is left out for that is told (unseen), one that is too deep is not.
+	case j.depth >= s.f.Limits.Depth && !leads && !fresh:
 		s.tooDeep++
 	default:
 		s.queue = append(s.queue, job{path, j.depth + 1, fresh})
