@@ -7,6 +7,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/guard"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -34,13 +35,24 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
 		w.guard, err = guard.Start(listener, guard.Config{
 			Roots: s.Protected.Roots, Homes: s.Protected.Homes, Allow: s.Protected.Allow,
-			Places: places(p), User: switchedTo(p), OnDenied: w.deny,
+			Watched: watched(s.Protected), Places: places(p), User: switchedTo(p), OnDenied: w.deny,
 		})
 		if err == nil {
 			r.supervisor = w
 		}
 		return err
 	}
+}
+
+// watched are the paths that protected links and git settings need, and no mount keeps.
+func watched(f protect.Found) map[string]string {
+	out := map[string]string{}
+	for _, it := range f.Items {
+		if it.Action == protect.Watch {
+			out[it.Path] = it.Name
+		}
+	}
+	return out
 }
 
 // places are the directories in which the Landlock domain lets names be made: the

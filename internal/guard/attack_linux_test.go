@@ -168,6 +168,23 @@ func TestAttacksWork(t *testing.T) {
 	}
 }
 
+// TestAttackWatched: what git settings lead to through a link, or will lead to when it
+// is there, does not come to be, by itself or with a folder.
+func TestAttackWatched(t *testing.T) {
+	ways(t, func(t *testing.T, r *rig) {
+		r.cfg = func(c *Config) {
+			c.Watched = map[string]string{r.root + "/tools": "git-hooks", r.root + "/a/hooks": "git-hooks"}
+		}
+		const script = `ln -s /x tools; mkdir tools; mkdir -p a/hooks; mkdir -p b/hooks; mv b a/; rmdir a/b/hooks a/b a; mkdir -p c/hooks; mv c a; echo x > tools; ls`
+		if out, _ := r.run(true, "sh", "-c", "exec 2>/dev/null; "+script); !strings.Contains(out, "c\n") || strings.Contains(out, "tools") || strings.Contains(out, "a\n") {
+			t.Errorf("%q", out)
+		}
+		if out, _ := r.run(true, "sh", "-c", "rm -rf a c; mkdir d toolsx; mv d a; mv toolsx t && ls"); out != "a\nt\n" {
+			t.Errorf("twin: %q", out)
+		}
+	})
+}
+
 // TestAttackBeyondPathMax: a folder of protected names cannot come to be where its path
 // is too long to be told, and be moved up from there inside another folder.
 func TestAttackBeyondPathMax(t *testing.T) {

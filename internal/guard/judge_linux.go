@@ -112,6 +112,9 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 			return verdict{rule: rule}
 		}
 	}
+	if row, ok := g.watched(path); ok && what != moved && what != linked {
+		return verdict{rule: row}
+	}
 	if row, ok := g.names.match(parts, home); ok {
 		return verdict{rule: row}
 	}
@@ -133,6 +136,16 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 		return c.ofGit(p, git, git.row)
 	}
 	return verdict{decision: allow, opens: git.opens}
+}
+
+// watched gives the row of a path that is watched, or lies below one that is.
+func (g *Guard) watched(path string) (row string, ok bool) {
+	for w, row := range g.cfg.Watched {
+		if within(w, path) {
+			return row, true
+		}
+	}
+	return "", false
 }
 
 // pointer decides about .git itself. A new folder is a new repository and a new file

@@ -145,8 +145,22 @@ func (c *call) mayMoveFolder(src, dst *place, away, come *verdict) unix.Errno {
 	if rule := coming.folder(src.fd, src.bare(), now, ""); rule != "" {
 		return c.denied(dst, come.dir, rule)
 	}
+	if row, brings := c.bringsWatched(src, now); brings {
+		return c.denied(dst, come.dir, row)
+	}
 	c.remember(src, come.opens)
 	return 0
+}
+
+// bringsWatched tells whether a folder has, by its new name, something at a watched path.
+func (c *call) bringsWatched(src *place, now string) (row string, brings bool) {
+	for w, row := range c.g.cfg.Watched {
+		var st unix.Stat_t
+		if within(now, w) && w != now && unix.Fstatat(src.fd, src.bare()+w[len(now):], &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			return row, true
+		}
+	}
+	return "", false
 }
 
 // within tells whether a path lies in a git folder of this run.

@@ -56,6 +56,14 @@ var plants = []struct {
 			p.t.Fatal(err)
 		}
 	}, []string{"sub/.git/config"}},
+	{"link on the way to the hooks replaced", func(p *place) {
+		p.write("real/hooks/x", "")
+		p.link("real", "tools")
+		p.git("", "config", "core.hooksPath", "tools/hooks")
+	}, func(p *place) {
+		os.Remove(p.path("tools"))
+		p.write("tools/hooks/pre-commit", evilHook)
+	}, []string{"tools"}},
 	{"deep in new folders", nil, func(p *place) {
 		p.write("a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode/tasks.json", "{}")
 	}, []string{"a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode"}},

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ func Check(h host.Host, f Found) []Violation {
 		}
 	}
 	c.gone()
+	c.turned()
 	c.unseen()
 	return topmost(c.out)
 }
@@ -126,6 +128,19 @@ func (c *checker) gone() {
 	for _, it := range c.before.Items {
 		if it.Name == "git-pointer" && c.folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
 			c.report(it, Gone, false, "it was there before the run")
+		}
+	}
+}
+
+// turned tells of what stands where a link led to something protected, or on the way
+// to it. To replace the link is to replace that, wherever the name leads now.
+func (c *checker) turned() {
+	for _, it := range c.before.Items {
+		if it.Action != Watch || it.Target == "" || c.now[it.Path] {
+			continue
+		}
+		if e, there := c.entryAt(it.Path); there && e.Type()&fs.ModeSymlink == 0 {
+			c.report(it, Changed, true, "it stands where a link was; "+runs(it))
 		}
 	}
 }
