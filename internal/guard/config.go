@@ -11,6 +11,11 @@ type Config struct {
 	Fold   bool     // the file system does not tell upper from lower case
 	User   *User    // nil: the caller's own ids
 
+	// Watched are real paths that no mount can keep, with their rows: what protected links
+	// and git settings lead to that is not there, and links on the way. Neither they nor
+	// anything below them comes to be.
+	Watched map[string]string
+
 	// Protected, if set, is asked too, for paths relative to a root.
 	Protected func(rel string) (rule string, bad bool)
 	// OnDenied, if set, is told of each refusal, one at a time. It may block: of a

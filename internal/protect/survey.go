@@ -59,6 +59,7 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 	s.pin()
 	s.f.Items, s.f.Covered = sortItems(s.f.Items), sortItems(s.f.Covered)
 	s.notes()
+	s.f.Linked = secondNames(s.f)
 	return s.f
 }
 
@@ -140,14 +141,12 @@ func (s *survey) below(j job, e fs.DirEntry) {
 	}
 	path := join(j.path, name)
 	fresh := j.fresh || s.before != nil && s.before.isNewFolder(j.path, path)
-	limit := s.f.Limits.Depth
-	if fresh {
-		limit += 8 // all of it is the command's work
-	}
 	switch {
-	case heavy(name):
+	case heavy(name) && !(fresh && s.f.Limits.Heavy):
 		s.heavies[name]++
-	case j.depth >= limit && !leads:
+	// SECURITY: what is new is the command's work, and only the budget bounds its depth:
+	// a folder that is left out for that is told (unseen), one that is too deep is not.
+	case j.depth >= s.f.Limits.Depth && !leads && !fresh:
 		s.tooDeep++
 	default:
 		s.queue = append(s.queue, job{path, j.depth + 1, fresh})
@@ -243,4 +242,25 @@ func (s *survey) notes() {
 	for _, dir := range s.f.Hidden {
 		note("%q, which cannot be listed", dir)
 	}
+}
+
+// secondNames finds the protected files that have a name which is not protected.
+//
+// SECURITY: the read-only mount is on the names that we know. By another one in a
+// writable place the same file can be written.
+func secondNames(f Found) (out []string) {
+	names := map[Stamp]uint64{}
+	for _, list := range [][]Item{f.Items, f.Covered} {
+		for _, it := range list {
+			if it.Links > 1 {
+				names[it.Stamp]++
+			}
+		}
+	}
+	for _, it := range f.Items {
+		if it.Links > 1 && names[it.Stamp] < it.Links {
+			out = append(out, it.Path)
+		}
+	}
+	return out
 }
