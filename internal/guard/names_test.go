@@ -15,11 +15,7 @@ func rowsOf(t *testing.T, scope, rel string, fold bool) (rows []string) {
 		if p.Scope != scope {
 			continue
 		}
-		compile := policy.Compile
-		if fold {
-			compile = policy.CompileFold
-		}
-		g, err := compile(p.Match)
+		g, err := compiled(p.Match, fold)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,6 +24,23 @@ func rowsOf(t *testing.T, scope, rel string, fold bool) (rows []string) {
 		}
 	}
 	return rows
+}
+
+// globsOf keeps what compiled has made: thousands of paths are tried with each.
+var globsOf = map[bool]map[string]*policy.Glob{false: {}, true: {}}
+
+func compiled(match string, fold bool) (g *policy.Glob, err error) {
+	if g = globsOf[fold][match]; g != nil {
+		return g, nil
+	}
+	compile := policy.Compile
+	if fold {
+		compile = policy.CompileFold
+	}
+	if g, err = compile(match); err == nil {
+		globsOf[fold][match] = g
+	}
+	return g, err
 }
 
 // words are the parts of all patterns, filled in, with some that are in none.
