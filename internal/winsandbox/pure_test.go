@@ -310,6 +310,26 @@ func TestWorkName(t *testing.T) {
 	}
 }
 
+// TestBatchFiles: cmd.exe gets the whole path of the file that was looked up, and every
+// argument as one.
+func TestBatchFiles(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		argv    []string
+		want    string // "" refused
+	}{
+		{`C:\b 2\only.cmd`, []string{"only", "a,b", "c;d", "e=f", "", "g h", "plain"}, `"C:\b 2\only.cmd" "a,b" "c;d" "e=f" "" "g h" plain`},
+		{`C:\bin\only.exe`, []string{"only", "a,b"}, `"only" a,b`},
+		{`C:\100%\x.bat`, []string{"x"}, ""}, {`C:\wow!\x.BAT`, []string{"x"}, ""}, {`C:\100%\x.exe`, []string{"x"}, `"x"`},
+		{`C:\a&b\x.bat`, []string{"x"}, `"C:\a&b\x.bat"`},
+	} {
+		got, err := CommandLine(c.program, c.argv)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s %q: %s %v, want %s", c.program, c.argv, got, err, c.want)
+		}
+	}
+}
+
 // TestLookUp: PATH and PATHEXT, and never the directory to start in.
 func TestLookUp(t *testing.T) {
 	files := map[string]bool{`C:\bin\tool.exe`: true, `C:\b2\tool.bat`: true, `C:\b2\only.cmd`: true, `C:\ws\tool.exe`: true, `C:\ws\sub\x.exe`: true, `C:\bin\v1.2.exe`: true}
@@ -318,9 +338,33 @@ func TestLookUp(t *testing.T) {
 		"tool": `C:\bin\tool.exe`, "tool.exe": `C:\bin\tool.exe`, "tool.bat": `C:\b2\tool.bat`, "only": `C:\b2\only.cmd`, `.\tool`: `C:\ws\tool.exe`, "sub/x": `C:\ws\sub\x.exe`,
 		`C:\bin\tool`: `C:\bin\tool.exe`, "v1.2": `C:\bin\v1.2.exe`, "none": "", `\bin\tool`: "", `\\host\x\tool`: "", "C:tool": "", "tool.exe:stream": "", `C:\bin\nul`: "", "": "", "a\x00": "",
 	} {
-		got, err := LookUp(name, `C:\ws`, env, func(p string) bool { return files[p] })
+		got, err := LookUp(name, `C:\ws`, env, asWindows(files))
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// asWindows finds files as Windows does: a dot or space at the end does not count, and a
+// device is in every directory.
+func asWindows(files map[string]bool) func(string) bool {
+	return func(p string) bool {
+		trimmed := strings.TrimRight(p, ". ")
+		return files[trimmed] || dosDevice(trimmed[strings.LastIndexByte(trimmed, '\\')+1:])
+	}
+}
+
+// TestLookUpSpelling: what Windows would take for a batch file or a device is found under
+// its own name, or not at all. The control is the file's own name.
+func TestLookUpSpelling(t *testing.T) {
+	find := asWindows(map[string]bool{`C:\b2\tool.bat`: true})
+	for _, c := range []struct{ name, ext, want string }{
+		{"tool.bat", "", `C:\b2\tool.bat`}, {"tool.bat ", "", ""}, {"tool.bat.", "", ""}, {"tool.bat. .", "", ""}, {`C:\b2\tool.bat `, "", ""}, {`.\tool.bat.`, "", ""},
+		{"tool", ".BAT", `C:\b2\tool.bat`}, {"tool", ".BAT ;.BAT.", ""}, {"tool", `.\..\tool.bat`, ""}, {"nul", "", ""}, {"con.exe", "", ""}, {"..", "", ""}, {"*.bat", "", ""},
+	} {
+		got, err := LookUp(c.name, `C:\ws`, []string{`PATH=C:\b2`, "PATHEXT=" + c.ext}, find)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q with %q: %q %v, want %q", c.name, c.ext, got, err, c.want)
 		}
 	}
 }
