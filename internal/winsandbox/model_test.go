@@ -44,9 +44,13 @@ func (d *disk) add(p string, k winacl.Kind) *disk {
 	return d
 }
 
-// apply edits a list and passes it on to all that lies below.
+// apply edits a list and passes it on to all that lies below. An entry of a file must
+// have no flags of inheritance: whether Windows keeps them is not documented.
 func (d *disk) apply(edits []Edit) {
 	for _, e := range edits {
+		if d.nodes[e.Path].kind == winacl.Leaf && e.ACE.Flags != 0 {
+			panic(e.Path + " is a file, and its entry is inherited")
+		}
 		n := *d.nodes[e.Path].sd
 		n.DACL = n.DACL.With(e.ACE)
 		d.nodes[e.Path].sd = &n
@@ -310,8 +314,11 @@ func randomCase(r *rand.Rand) (*disk, Layout) {
 		}
 	}
 	for _, p := range dirs[1:] {
-		if inRoots(l.Roots, p) && !isRoot(l.Roots, p) && r.IntN(3) == 0 && !holdsRoot(l, p) {
+		if inRoots(l.Roots, p) && !isRoot(l.Roots, p) && r.IntN(3) == 0 { // also one that holds a root: deny, allow, deny
 			l.Protected = append(l.Protected, p)
+		}
+		if f := p + `\f`; inRoots(l.Roots, f) && r.IntN(4) == 0 {
+			l.Protected, l.Files = append(l.Protected, f), append(l.Files, f)
 		}
 	}
 	return d, l
@@ -351,9 +358,25 @@ func flaggedOutside(d *disk, l Layout, free map[string]bool) []string {
 	return out
 }
 
+// guardedIn: the innermost of what is protected and what can be written decides.
+func guardedIn(l Layout, p string) bool {
+	guard := 0
+	for _, g := range l.Protected {
+		if Within(g, p) {
+			guard = max(guard, len(g))
+		}
+	}
+	for _, r := range l.Roots {
+		if Within(r.Path, p) && len(r.Path) > guard {
+			return false
+		}
+	}
+	return guard > 0
+}
+
 func violates(d *disk, l Layout, p string, n *node, mine, foreign *winacl.Token, free map[string]bool) string {
 	flagged := slices.ContainsFunc(l.Flagged, func(f string) bool { return Within(f, p) })
-	guarded := slices.ContainsFunc(l.Protected, func(g string) bool { return Within(g, p) })
+	guarded := guardedIn(l, p)
 	for _, r := range winacl.Readings() {
 		write := winacl.Check(n.sd, mine, winacl.WriteData, winacl.File, r)
 		switch {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
@@ -56,7 +57,7 @@ func TestCheckRoot(t *testing.T) {
 		`C:\`: false, `C:\Users`: false, `C:\Users\ann`: false, `C:\Users\ann\AppData`: false, `C:\Users\ann\AppData\Roaming`: false,
 		`C:\Users\ann\AppData\Roaming\Microsoft\Windows\Start Menu\Programs\Startup`: false, `C:\Users\ann\AppData\Local`: false, `c:\users\ANN\appdata\local\Programs`: false,
 		`C:\Users\ann\AppData\Local\Temp`: false, `C:\Users\ann\AppData\Local\Temp\ws`: true, `C:\Users\ann\AppData\Local\qsandbox\x`: false,
-		`C:\Windows\Temp`: false, `C:\Program Files\x`: false, `C:\ProgramData`: false, `C:\Users\ann\src`: true, `C:\work`: true, `D:\`: false, `D:\w`: true, `C:\Windows2`: true,
+		`C:\Windows\Temp`: false, `C:\Program Files\x`: false, `C:\ProgramData`: false, `C:\ProgramData\Microsoft\Windows\Start Menu\Programs\StartUp`: false, `C:\programdata\ci\ws`: true, `C:\Users\ann\src`: true, `C:\work`: true, `D:\`: false, `D:\w`: true, `C:\Windows2`: true,
 	} {
 		if err := CheckRoot("writable_roots[0]", p, at); (err == nil) != ok {
 			t.Errorf("%s: %v", p, err)
@@ -307,6 +308,10 @@ func TestWorkName(t *testing.T) {
 	a, b := WorkName(`C:\x\ws`), WorkName(`C:\y\ws`)
 	if a == b || !strings.HasPrefix(a, "ws-") || WorkName(`c:\X\wS`)[2:] != a[2:] {
 		t.Errorf("%s %s %s", a, b, WorkName(`c:\X\wS`))
+	}
+	long := `C:\` + strings.Repeat("é", 255)
+	if a, b := WorkName(long), WorkName(long[:len(long)-2]); utf16Len(a) > 100 || !utf8.ValidString(a) || a == b {
+		t.Errorf("%q %q", a, b)
 	}
 }
 

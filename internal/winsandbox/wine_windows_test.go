@@ -244,6 +244,27 @@ func TestPathsAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestPlacesAsTheyAre: the records are where their path leads, as far as it is there.
+func TestPlacesAsTheyAre(t *testing.T) {
+	dir := realTemp(t)
+	sub := filepath.Join(dir, "Records É")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{fold(sub): sub, fold(sub) + `\New\deep`: sub + `\New\deep`, `c:\none\x`: `C:\none\x`} {
+		if p, err := places(given); err != nil || p.State != want {
+			t.Errorf("%s: %q %v, want %q", given, p.State, err, want)
+		}
+	}
+	p, err := places("")
+	if err != nil || p.State != p.LocalAppData+`\qsandbox` || len(p.Windows) < 4 || len(p.Home) < 4 {
+		t.Errorf("%+v %v", p, err)
+	}
+	if _, err := places(`\\host\share`); !errors.Is(err, &fault.Error{Code: fault.PathInvalid}) {
+		t.Errorf("records on the network: %v", err)
+	}
+}
+
 // TestAuditOnDisk: real directories, one of which anybody may write.
 func TestAuditOnDisk(t *testing.T) {
 	dir := realTemp(t)
