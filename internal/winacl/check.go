@@ -157,5 +157,11 @@ func mandatory(d *Descriptor, t *Token, g Mapping) Mask {
 // each of our tokens then lets the command write there too, as Everyone is among the
 // restricting identifiers (WIN-04, WIN-07).
 func EveryoneMayWrite(d *Descriptor, g Mapping) bool {
-	return pass(d, g, restricted([]SID{Everyone}))&Wide.writes(g) != 0
+	return MayWrite(d, g, []SID{Everyone})
+}
+
+// MayWrite tells whether a list lets these restricting identifiers write in any way: the
+// second check alone, whatever the first says.
+func MayWrite(d *Descriptor, g Mapping, restricting []SID) bool {
+	return pass(d, g, restricted(restricting))&Wide.writes(g) != 0
 }

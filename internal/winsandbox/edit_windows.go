@@ -17,10 +17,24 @@ import (
 // was opened is what is edited. The journal comes before the lists, so that a crash
 // between the two leaves nothing that we do not know of (WIN-06).
 func (r *run) edit() error {
-	edits := Edits(r.layout)
 	if r.Restriction == Unrestricted {
-		edits = nil // the token has no capability: an entry would do nothing, and stay
+		return nil // the token has no capability: an entry would do nothing, and stay
 	}
+	if err := r.put(Edits(r.layout)); err != nil {
+		return err
+	}
+	more, missed := Loose(realDisk{time.Now()}, r.layout, r.wish.Restricting())
+	if missed != "" {
+		r.out.notice("protected:not-walked", "below protected directories not every list was looked at: "+missed)
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	return r.put(more)
+}
+
+// put writes edits into the journal and the lists.
+func (r *run) put(edits []Edit) error {
 	objects, err := openAll(edits)
 	defer func() {
 		for _, o := range objects {

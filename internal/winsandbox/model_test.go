@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
 )
@@ -52,6 +53,9 @@ func (d *disk) apply(edits []Edit) {
 			panic(e.Path + " is a file, and its entry is inherited")
 		}
 		n := *d.nodes[e.Path].sd
+		if n.DACL.Has(e.ACE) {
+			continue // nothing is set, and so nothing is passed on
+		}
 		n.DACL = n.DACL.With(e.ACE)
 		d.nodes[e.Path].sd = &n
 		d.passOn(e.Path)
@@ -295,6 +299,94 @@ func TestWN09NothingIsLeft(t *testing.T) {
 	}
 }
 
+// Children, Security and Since make it what the audit and Loose look at.
+func (d *disk) Children(dir string) (out []Entry, err error) {
+	for _, p := range d.paths() {
+		if Dir(p) == dir && p != dir {
+			out = append(out, Entry{Name: p[strings.LastIndexByte(p, '\\')+1:], Dir: d.nodes[p].kind == winacl.Container})
+		}
+	}
+	return out, nil
+}
+
+func (d *disk) Security(p string) (*winacl.Descriptor, error) { return d.nodes[p].sd, nil }
+func (d *disk) Since() time.Duration                          { return 0 }
+
+// own puts an entry at the end of one list: a grant that somebody has made there, or one
+// that came along when the file was moved from elsewhere.
+func (d *disk) own(p string, a winacl.ACE) {
+	n := *d.nodes[p].sd
+	l := n.DACL.Clone()
+	l.Entries = append(l.Entries, a)
+	n.DACL = l
+	d.nodes[p].sd = &n
+}
+
+// TestMovedIn: what is moved into a protected directory keeps the list of where it was,
+// and what has a grant of its own is not kept by an inherited denial. The control is the
+// state before Loose has looked.
+func TestMovedIn(t *testing.T) {
+	for name, grant := range map[string]winacl.ACE{
+		"moved from the workspace": {Flags: winacl.Inherited, Mask: allowBelow, SID: capability(1)},
+		"open to everybody":        {Mask: winacl.File.All, SID: winacl.Everyone},
+		"open to this logon":       {Mask: winacl.WriteDAC, SID: logon},
+	} {
+		d, l := workspaceDisk(usual), layout()
+		hook, deep := `C:\ws\.git\hooks\pre-commit`, `C:\ws\.git\modules\m`
+		d.add(hook, winacl.Leaf).add(deep, winacl.Container)
+		d.apply(Edits(l))
+		tok := wish(l, WriteRestricted)
+		for _, p := range []string{hook, deep} {
+			d.nodes[p].sd = &winacl.Descriptor{Owner: user, DACL: &winacl.ACL{Entries: []winacl.ACE{{Mask: winacl.File.All, SID: user}}}}
+			d.own(p, grant)
+			if !d.can(tok.Model(), grant.Mask&(winacl.WriteData|winacl.WriteDAC), p, winacl.Wide) {
+				t.Errorf("%s: control: %s is kept already", name, p)
+			}
+		}
+		d.apply(Edits(l)) // the next run: the entries are there, nothing is passed on
+		more, stopped := Loose(d, l, tok.Restricting())
+		if stopped != "" || len(more) != 2 {
+			t.Fatalf("%s: %v %s", name, more, stopped)
+		}
+		d.apply(more)
+		for _, p := range []string{hook, deep} {
+			if d.can(tok.Model(), winacl.WriteData, p, winacl.Wide) || d.can(tok.Model(), winacl.WriteDAC, p, winacl.Wide) || d.canRemove(tok.Model(), p, winacl.Wide) {
+				t.Errorf("%s: %s can be written: %s", name, p, d.nodes[p].sd.SDDL())
+			}
+			if !d.can(tok.Model(), winacl.GenericRead, p, winacl.Wide) {
+				t.Errorf("%s: %s cannot be read", name, p)
+			}
+		}
+		if again, _ := Loose(d, l, tok.Restricting()); len(again) != 0 {
+			t.Errorf("%s: a second look finds %v", name, again)
+		}
+	}
+}
+
+// TestLooseIsBounded: a large repository does not hold the run up, and what was not seen
+// is said.
+func TestLooseIsBounded(t *testing.T) {
+	d := &fakeDisk{sddl: map[string]string{}}
+	for i := range looseEntries + 10 {
+		n := fmt.Sprintf("o%d", i)
+		d.entries = append(d.entries, Entry{Name: n})
+		d.sddl[`C:\ws\.git\`+n] = "D:(A;;FA;;;SY)"
+	}
+	l := Layout{Roots: []Root{{`C:\ws`, capability(1)}}, Protected: []string{`C:\ws\.git`}}
+	if out, stopped := Loose(d, l, []winacl.SID{capability(1)}); len(out) != 0 || stopped != "4096 entries" {
+		t.Errorf("%d %q", len(out), stopped)
+	}
+	d.step = looseTime / 4
+	if _, stopped := Loose(d, l, nil); stopped != "1s" {
+		t.Error(stopped)
+	}
+	delete(d.sddl, `C:\ws\.git\o0`)
+	d.step, d.now = 0, 0
+	if _, stopped := Loose(d, l, nil); !strings.Contains(stopped, "o0") {
+		t.Errorf("a list that cannot be read: %q", stopped)
+	}
+}
+
 // randomCase makes a tree with lists of all kinds and a layout over it.
 func randomCase(r *rand.Rand) (*disk, Layout) {
 	tops := []string{usual, usual + "(A;OICI;FA;;;WD)", usual + "(A;OICI;0x1301bf;;;AU)(A;OICIIO;FA;;;CO)", usual + "(A;OICI;FRFX;;;BU)(A;CI;0x4;;;BU)", "(A;OICI;FA;;;S-1-5-21-1-2-3-1000)(A;OICI;FW;;;WD)"}
@@ -339,7 +431,16 @@ func TestProperties(t *testing.T) {
 			free[p] = winacl.EveryoneMayWrite(n.sd, winacl.File)
 		}
 		l.Flagged = flaggedOutside(d, l, free)
+		rng := rand.New(rand.NewPCG(seed, 5))
+		for _, p := range d.paths() { // below what is protected, lists of all kinds
+			if guardedIn(l, p) && rng.IntN(3) == 0 {
+				free[p] = true // to others, too
+				d.own(p, winacl.ACE{Mask: winacl.Mask(rng.Uint32()) & 0x1f01ff, SID: []winacl.SID{winacl.Everyone, logon, capability(1), capability(2)}[rng.IntN(4)]})
+			}
+		}
 		d.apply(Edits(l))
+		more, _ := Loose(d, l, wish(l, WriteRestricted).Restricting())
+		d.apply(more)
 		for p, n := range d.nodes {
 			if why := violates(d, l, p, n, mine, foreign, free); why != "" {
 				t.Fatalf("seed %d: %s\nlist %s\nroots %v\nprotected %v\nflagged %v", seed, why, n.sd.SDDL(), l.Roots, l.Protected, l.Flagged)
