@@ -56,7 +56,7 @@ func (r *run) put(edits []Edit) error {
 	if len(j.Records) > 0 {
 		j, _, _ = s.undo(j, func(o winacl.Record) bool { return !o.Keep && !running(o) })
 	}
-	if err := s.writeJournal(j.Add(r.records(edits)...)); err != nil {
+	if err := s.writeJournal(j.Join(running, r.records(edits)...)); err != nil {
 		return err
 	}
 	for _, e := range edits {
@@ -70,7 +70,7 @@ func (r *run) put(edits []Edit) error {
 // records are what the journal says of this run's entries.
 func (r *run) records(edits []Edit) []winacl.Record {
 	pid := os.Getpid()
-	start := began(pid)
+	start, _ := began(pid)
 	out := make([]winacl.Record, 0, len(edits))
 	for _, e := range edits {
 		rec := winacl.NewRecord(e.Path, e.ACE)
@@ -127,7 +127,7 @@ func (r *run) rollback() error {
 // Entries gives the journal: every entry that is ours.
 func Entries(home string) ([]winacl.Record, error) {
 	s, j, err := openJournal(home)
-	if err != nil {
+	if s == nil {
 		return nil, err
 	}
 	s.close()
@@ -137,7 +137,7 @@ func Entries(home string) ([]winacl.Record, error) {
 // Revoke removes entries: those of runs that have ended, or all.
 func Revoke(home string, all bool) (done []winacl.Record, failed map[string]error, err error) {
 	s, j, err := openJournal(home)
-	if err != nil {
+	if s == nil {
 		return nil, nil, err
 	}
 	defer s.close()
@@ -145,12 +145,15 @@ func Revoke(home string, all bool) (done []winacl.Record, failed map[string]erro
 	return done, failed, s.writeJournal(left)
 }
 
+// openJournal opens the records, if there are any: to look makes none.
 func openJournal(home string) (*state, winacl.Journal, error) {
 	at, err := places(home)
 	if err != nil {
 		return nil, winacl.Journal{}, err
 	}
-	if _, err := os.Stat(at.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(at.State); errors.Is(err, fs.ErrNotExist) {
+		return nil, winacl.Journal{}, nil
+	} else if err != nil {
 		return nil, winacl.Journal{}, fault.Wrap(fault.Internal, "open the directory of records", at.State, err)
 	}
 	s, err := openState(at.State)
@@ -160,6 +163,7 @@ func openJournal(home string) (*state, winacl.Journal, error) {
 	j, err := s.journal()
 	if err != nil {
 		s.close()
+		return nil, j, err
 	}
-	return s, j, err
+	return s, j, nil
 }
