@@ -156,7 +156,7 @@ func (d *fakeDisk) Security(p string) (*winacl.Descriptor, error) {
 
 // TestAudit: WN-08.
 func TestAudit(t *testing.T) {
-	d := &fakeDisk{sddl: map[string]string{}}
+	d := &fakeDisk{sddl: map[string]string{`C:\ws`: "D:(A;;FA;;;SY)"}}
 	for i := range 300 {
 		n := fmt.Sprintf("d%03d", i)
 		d.entries = append(d.entries, Entry{Name: n, Dir: true})
@@ -190,6 +190,30 @@ func TestAudit(t *testing.T) {
 	few := &fakeDisk{entries: d.entries[10:20], sddl: d.sddl}
 	if f, _ := Audit(few, `C:\ws`, nil); !f.Complete() || f.Seen != 10 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestAuditOfTheDirectoryItself: read-only would not be, where anybody may write. In a root
+// it is left alone.
+func TestAuditOfTheDirectoryItself(t *testing.T) {
+	for _, c := range []struct {
+		dir, sddl string
+		roots     []string
+		flagged   bool
+		complete  bool
+	}{
+		{`C:\ws`, "D:(A;OICI;FA;;;WD)", nil, true, true}, {`C:\ws`, "D:(A;OICI;FR;;;WD)", nil, false, true}, {`C:\ws`, "D:(A;OICI;FA;;;WD)", []string{`C:\`}, false, true},
+		{`C:\`, "D:NO_ACCESS_CONTROL", nil, false, false}, {`C:\none`, "", nil, false, false},
+	} {
+		d := &fakeDisk{sddl: map[string]string{}, entries: []Entry{{Name: "sub", Dir: true}}}
+		d.sddl[strings.TrimSuffix(c.dir, `\`)+`\sub`] = "D:(A;;FA;;;SY)"
+		if c.sddl != "" {
+			d.sddl[c.dir] = c.sddl
+		}
+		f, err := Audit(d, c.dir, c.roots)
+		if err != nil || slices.Contains(f.Flagged, c.dir) != c.flagged || f.Complete() != c.complete || f.Total != 1 || f.Seen != 1 {
+			t.Errorf("%+v: %+v %v", c, f, err)
+		}
 	}
 }
 
