@@ -292,6 +292,21 @@ func TestAuditOnDisk(t *testing.T) {
 	}
 }
 
+// TestEnvBlock: the form of CreateProcess, also for what is no valid Unicode.
+func TestEnvBlock(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want []uint16
+	}{
+		{nil, []uint16{0, 0}}, {[]string{"A=é", "B="}, []uint16{'A', '=', 0xe9, 0, 'B', '=', 0, 0}},
+		{[]string{windows.UTF16ToString([]uint16{'A', '=', 0xd800, 'x'})}, []uint16{'A', '=', 0xd800, 'x', 0, 0}},
+	} {
+		if got := envBlock(c.env); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %x, want %x", c.env, got, c.want)
+		}
+	}
+}
+
 // TestLockIsHeld: two helpers do not edit at once.
 func TestLockIsHeld(t *testing.T) {
 	dir := realTemp(t)
