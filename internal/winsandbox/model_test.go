@@ -131,10 +131,16 @@ func TestWN04WN05Pipes(t *testing.T) {
 	if winacl.Check(usualDefault, wish(layout(), WriteRestricted).Model(), winacl.GenericWrite, winacl.Pipe, winacl.Wide) {
 		t.Error("control: the usual default list would do; then the seed had no reason")
 	}
+	// Another sandbox of the same user in the same session: neither pipes nor processes.
 	other := wish(Layout{Holder: capability(9)}, WriteRestricted)
-	other.Logon = winacl.NewSID(5, 5, 0, 78)
-	if winacl.Check(usualDefault, other.Model(), winacl.GenericWrite, winacl.Pipe, winacl.Wide) {
-		t.Error("a run of another logon can write")
+	mine := &winacl.Descriptor{Owner: user, DACL: wish(layout(), WriteRestricted).DefaultDACL()}
+	for _, r := range winacl.Readings() {
+		if winacl.Check(mine, other.Model(), winacl.WriteData, winacl.Pipe, r) {
+			t.Errorf("%s reading: another workspace's sandbox can write to what this one makes", r)
+		}
+	}
+	if !winacl.Check(mine, &winacl.Token{User: user}, winacl.WriteData, winacl.Pipe, winacl.Wide) {
+		t.Error("control: the user outside cannot either")
 	}
 }
 

@@ -149,11 +149,7 @@ func (r *run) identity() error {
 	defer s.close()
 	r.watch = newWatch(host.Real(), s.dir, os.Getpid())
 	r.watch.recover(&r.out)
-	holder := r.cwd
-	if len(r.roots) > 0 {
-		holder = r.roots[0]
-	}
-	sids, err := s.capabilities(append([]string{holder}, r.roots...))
+	sids, err := s.capabilities(append([]string{HolderKey(r.cwd, r.roots)}, r.roots...))
 	if err != nil {
 		return err
 	}
