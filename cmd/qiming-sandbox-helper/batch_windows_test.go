@@ -54,4 +54,10 @@ func TestDenyWriteOfWhatIsNotThere(t *testing.T) {
 	if told != 1 || !denied {
 		t.Errorf("told %d times, denied %v: %+v", told, denied, got)
 	}
+	r.run(nil, "role:exit", "0")
+	for _, e := range r.acl("list").Entries {
+		if e.Path == there {
+			t.Errorf("a later run without --deny-write leaves %+v", e)
+		}
+	}
 }

@@ -20,7 +20,12 @@ func (r *run) edit() error {
 	if r.Restriction == Unrestricted {
 		return nil // the token has no capability: an entry would do nothing, and stay
 	}
-	if err := r.put(Edits(r.layout)); err != nil {
+	edits := Edits(r.layout)
+	stale := func(winacl.Record) bool { return false }
+	if len(r.watch.found.NotWalked) == 0 { // else a name that was seen before may not have been seen now
+		stale = Stale(edits, r.layout.SIDs(), running)
+	}
+	if err := r.put(edits, stale); err != nil {
 		return err
 	}
 	more, missed := Loose(realDisk{time.Now()}, r.layout, r.wish.Restricting())
@@ -30,11 +35,11 @@ func (r *run) edit() error {
 	if len(more) == 0 {
 		return nil
 	}
-	return r.put(more)
+	return r.put(more, func(winacl.Record) bool { return false })
 }
 
-// put writes edits into the journal and the lists.
-func (r *run) put(edits []Edit) error {
+// put writes edits into the journal and the lists, and takes out what is stale.
+func (r *run) put(edits []Edit, stale func(winacl.Record) bool) error {
 	objects, err := openAll(edits)
 	defer func() {
 		for _, o := range objects {
@@ -54,7 +59,7 @@ func (r *run) put(edits []Edit) error {
 		return err
 	}
 	if len(j.Records) > 0 {
-		j, _, _ = s.undo(j, func(o winacl.Record) bool { return !o.Keep && !running(o) })
+		j, _, _ = s.undo(j, func(o winacl.Record) bool { return !o.Keep && !running(o) || stale(o) })
 	}
 	if err := s.writeJournal(j.Join(running, r.records(edits)...)); err != nil {
 		return err

@@ -96,6 +96,18 @@ func Edits(l Layout) []Edit {
 	return unique(out)
 }
 
+// Stale tells which records are denials that ended runs have left and this one's policy no
+// longer has: what was kept from being written then would else be so for ever.
+func Stale(edits []Edit, sids []winacl.SID, running func(winacl.Record) bool) func(winacl.Record) bool {
+	wanted := map[winacl.Record]bool{}
+	for _, e := range edits {
+		wanted[winacl.NewRecord(fold(e.Path), e.ACE)] = true
+	}
+	return func(r winacl.Record) bool {
+		return r.Keep && r.Type == "deny" && slices.Contains(sids, r.SID) && !wanted[winacl.NewRecord(fold(r.Path), r.ACE())] && !running(r)
+	}
+}
+
 func unique(list []Edit) []Edit {
 	seen := map[winacl.Record]bool{} // of entries that we make, it says all
 	return slices.DeleteFunc(list, func(e Edit) bool {

@@ -34,6 +34,9 @@ func openState(dir string) (*state, error) {
 	} else if fold(real) != fold(dir) {
 		dir = real
 	}
+	if err := private(dir); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(dir+`\lock`, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, "open the lock in", dir, err)
@@ -48,6 +51,24 @@ func openState(dir string) (*state, error) {
 			return nil, fault.Wrap(fault.SandboxUndetermined, "lock the records in", dir, err).WithHint("another helper has held them for " + lockTime.String())
 		}
 	}
+}
+
+// private refuses a directory that anybody may write: each of our tokens has Everyone among
+// its restricting identifiers, and a command could give itself another's capability.
+func private(dir string) error {
+	o, err := openObject(dir, windows.READ_CONTROL)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	d, err := o.descriptor()
+	if err != nil {
+		return fault.Wrap(fault.SandboxUnavailable, "read the access-control list of", dir, err)
+	}
+	if winacl.EveryoneMayWrite(d, winacl.File) {
+		return fault.New(fault.PathInvalid, "keep records in", dir, "anybody may write there, and so may a command in the sandbox; name another directory with --home")
+	}
+	return nil
 }
 
 func (s *state) close() { s.lock.Close() }

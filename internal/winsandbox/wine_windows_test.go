@@ -265,6 +265,41 @@ func TestPlacesAsTheyAre(t *testing.T) {
 	}
 }
 
+// openToAll lets everybody write.
+func openToAll(t *testing.T, dir string) {
+	t.Helper()
+	o, err := openObject(dir, windows.READ_CONTROL|windows.WRITE_DAC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	d, err := o.descriptor()
+	if err == nil {
+		err = o.set(d.DACL.With(winacl.ACE{Flags: winacl.Inherit, Mask: winacl.File.All, SID: winacl.Everyone}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecordsAreOurs: records that anybody may write are refused. The twin is the same
+// directory before.
+func TestRecordsAreOurs(t *testing.T) {
+	dir := realTemp(t)
+	s, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	openToAll(t, dir)
+	if s, err := openState(dir); !errors.Is(err, &fault.Error{Code: fault.PathInvalid}) {
+		if s != nil {
+			s.close()
+		}
+		t.Errorf("%v", err)
+	}
+}
+
 // TestAuditOnDisk: real directories, one of which anybody may write.
 func TestAuditOnDisk(t *testing.T) {
 	dir := realTemp(t)
@@ -274,18 +309,7 @@ func TestAuditOnDisk(t *testing.T) {
 		}
 	}
 	open := dir + `\d05`
-	o, err := openObject(open, windows.READ_CONTROL|windows.WRITE_DAC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := o.descriptor()
-	if err == nil {
-		err = o.set(d.DACL.With(winacl.ACE{Flags: winacl.Inherit, Mask: winacl.File.All, SID: winacl.Everyone}))
-	}
-	o.close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	openToAll(t, open)
 	f, err := Audit(realDisk{time.Now()}, dir, nil)
 	if err != nil || f.Seen != 20 || !slices.Equal(f.Flagged, []string{open}) {
 		t.Errorf("%+v %v", f, err)
