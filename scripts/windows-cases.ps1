@@ -43,6 +43,18 @@ try {
     Add-Case "WN-02b" $(if ($r.json.error.code -eq "PATH_OUTSIDE_WORKSPACE") { "pass" } else { "fail" }) "cwd outside: $($r.json.error.code)"
     Test-Write "WN-03" "$ws\c.txt" $false @() '{"type":"read-only"}' "read-only"
     Test-Write "WN-07" "$ws\.git\index.lock" $false
+    New-Item -ItemType Junction "$ws\junction" -Target $other | Out-Null
+    Test-Write "WN-02c" "$ws\junction\d.txt" $false
+    (Get-Item "$ws\junction").Delete()
+    # A hook that the user moves in from the workspace keeps the list that it had there.
+    $null = Invoke-Helper @() @("cmd", "/c", "echo x>hook.txt")
+    New-Item -ItemType Directory -Force "$ws\.git\hooks" | Out-Null
+    Move-Item "$ws\hook.txt" "$ws\.git\hooks\pre-commit"
+    $null = Invoke-Helper @() @("cmd", "/c", "echo planted>.git\hooks\pre-commit")
+    $planted = (Get-Content -Raw "$ws\.git\hooks\pre-commit") -match "planted"
+    Add-Case "WN-07b" $(if ($planted) { "fail" } else { "pass" }) "a hook that was moved in can be written: $planted"
+    $r = Invoke-Helper @() @("cmd", "/c", "echo x>NUL && echo read<NUL")
+    Add-Case "NUL" $(if ($r.code -eq 0) { "pass" } else { "fail" }) "the null device: $($r.code) $($r.json.stderr)"
     foreach ($sub in "run", "serve") {
         $r = Invoke-Helper @("--write-restricted") @("cmd", "/c", "echo one | findstr one") $null "workspace-write" $ws $sub
         Add-Case "WN-05 $sub" $(if ($r.code -eq 0 -and $r.out -match "one") { "pass" } else { "fail" }) "a pipe between grandchildren: $($r.code)"

@@ -43,7 +43,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 	r := newRig(t)
 	base := filepath.Dir(r.ws)
 	outside := filepath.Join(base, "outside")
-	if code := plant([]string{filepath.Join(r.ws, "main.go"), filepath.Join(r.ws, ".git", "HEAD"), filepath.Join(outside, "x")}); code != 0 {
+	if code := plant([]string{filepath.Join(r.ws, "main.go"), filepath.Join(r.ws, "tool.bat"), filepath.Join(r.ws, ".git", "HEAD"), filepath.Join(outside, "x")}); code != 0 {
 		t.Fatal("no workspace")
 	}
 	root := func(p string) func(*rig) { return func(r *rig) { r.policy("compat", p) } }
@@ -99,6 +99,10 @@ func TestBadInputChangesNothing(t *testing.T) {
 		{"promise that cannot be kept", func(r *rig) { r.policy("strict", r.ws) }, []string{"--no-write-restricted"}, command, 125, "POLICY_UNENFORCEABLE", "strict"},
 		{"who looks misspelt", nil, []string{"--protected", "calller"}, command, 125, "USAGE_INVALID", "calller"},
 		{"deny a network path", nil, []string{"--deny-write", `\\192.0.2.1\x`}, command, 125, "PATH_INVALID", "network"},
+		{"deny a relative path", nil, []string{"--deny-write", "main.go"}, command, 125, "PATH_INVALID", "drive letter"},
+		{"deny a root", nil, []string{"--deny-write", strings.ToUpper(r.ws)}, command, 125, "POLICY_INVALID", "writable roots"},
+		{"a batch file by another spelling", nil, nil, []string{`.\tool.bat.`, "&calc"}, 125, "PATH_INVALID", "dot or space"},
+		{"an argument that cmd.exe would act on", nil, nil, []string{`.\tool.bat`, "&calc"}, 125, "USAGE_INVALID", "batch file"},
 		{"records on the network", func(r *rig) { r.home = `\\192.0.2.1\x` }, nil, command, 125, "PATH_INVALID", "network"},
 		{"report that is there", nil, []string{"--report", filepath.Join(r.ws, "main.go")}, command, 125, "USAGE_INVALID", "report"},
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -39,7 +40,11 @@ func TestSeedCases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	places := []writePlace{{"workspace", r.ws + `\a.txt`}, {"second root", other + `\a.txt`}, {"outside", outside + `\a.txt`}, {".git", r.ws + `\.git\index.lock`}}
+	if err := os.WriteFile(outside+`\kept.txt`, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	places := []writePlace{{"workspace", r.ws + `\a.txt`}, {"second root", other + `\a.txt`}, {"outside", outside + `\a.txt`}, {".git", r.ws + `\.git\index.lock`},
+		{"outside, long form", `\\?\` + outside + `\long.txt`}, {"stream of a file outside", outside + `\kept.txt:stream`}, {".git, other case", r.ws + `\.GIT\other.lock`}}
 	var results []caseResult
 	for _, sub := range []string{"run", "serve"} {
 		for _, mode := range []string{"strict", "compat", "permissive"} {
@@ -84,6 +89,7 @@ func (r *rig) cell(t *testing.T, sub, mode, kind, other string, places []writePl
 	open := mode == "permissive"
 	allowed := map[string]bool{
 		"workspace": open || kind == "workspace-write", "second root": open || kind == "workspace-write" && mode == "compat", "outside": open, ".git": open,
+		"outside, long form": open, "stream of a file outside": open, ".git, other case": open,
 	}
 	command := []string{"role:touch"}
 	control := map[string]bool{}
@@ -111,6 +117,47 @@ func (r *rig) cell(t *testing.T, sub, mode, kind, other string, places []writePl
 		out = append(out, res)
 	}
 	return out
+}
+
+// TestJunctionLeadsNowhere: a junction in the workspace opens nothing outside: neither to
+// the command, nor by the entries that the run makes. The control writes through it.
+func TestJunctionLeadsNowhere(t *testing.T) {
+	r := newRig(t)
+	if wine() {
+		t.Skip("Wine makes no junction: not verified here")
+	}
+	outside := filepath.Join(filepath.Dir(r.ws), "outside")
+	if err := os.MkdirAll(filepath.Join(outside, "deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cmd", "/c", "mklink", "/J", r.ws+`\j`, outside).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	lists := func() (out string) {
+		for _, p := range []string{outside, filepath.Join(outside, "deep")} {
+			sd, err := windows.GetNamedSecurityInfo(p, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out += sd.String() + "\n"
+		}
+		return out
+	}
+	via := r.ws + `\j\deep\via.txt`
+	if touch([]string{via}) != 0 || os.Remove(via) != nil {
+		t.Fatal("control: it cannot be written without the sandbox either")
+	}
+	before := lists()
+	r.run(nil, "role:touch", via)
+	if _, err := os.Lstat(via); err == nil {
+		t.Error("written through the junction")
+	}
+	if during := lists(); during != before {
+		t.Errorf("lists outside were\n%s and are\n%s", before, during)
+	}
+	if got := r.run([]string{"--deny-write", r.ws + `\j`}, "role:exit", "0"); got.Error == nil || got.Error.Code != "PATH_INVALID" {
+		t.Errorf("a junction as --deny-write: %+v", got)
+	}
 }
 
 // TestNothingIsLeftOnLists: WN-09, LEAK-02: after a run and revoke --all every list is

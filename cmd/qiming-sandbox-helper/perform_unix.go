@@ -29,6 +29,9 @@ func perform(ctx context.Context, c helpercmd.Command, s streams) (outcome, erro
 		return outcome{}, err
 	}
 	if c.Home != "" {
+		if !filepath.IsAbs(c.Home) { // XDG_STATE_HOME would be ignored
+			return outcome{}, fault.New(fault.PathInvalid, "use --home", c.Home, "name an absolute path")
+		}
 		if err := os.Setenv("XDG_STATE_HOME", c.Home); err != nil {
 			return outcome{}, fault.Wrap(fault.UsageInvalid, "use --home", c.Home, err)
 		}
@@ -51,6 +54,9 @@ func perform(ctx context.Context, c helpercmd.Command, s streams) (outcome, erro
 func layerOf(c helpercmd.Command) (policy.Layer, error) {
 	roots, err := rootsOf(c)
 	if err != nil {
+		return policy.Layer{}, err
+	}
+	if err := checkDenied(c.DenyWrite, roots); err != nil {
 		return policy.Layer{}, err
 	}
 	workspace, more := roots[0], roots[1:]
@@ -115,6 +121,20 @@ func rootsOf(c helpercmd.Command) ([]string, error) {
 		return nil, fault.New(fault.PathOutsideWorkspace, "use --cwd", c.Cwd, "it lies in none of the writable roots "+strings.Join(roots, ", ")+"; the directory to start in opens nothing by itself")
 	}
 	return append([]string{roots[i]}, slices.Delete(slices.Clone(roots), i, i+1)...), nil
+}
+
+// checkDenied: --deny-write names absolute paths, and no root itself. What is not there yet
+// is kept from being made.
+func checkDenied(denied, roots []string) error {
+	for _, p := range denied {
+		if !filepath.IsAbs(p) {
+			return fault.New(fault.PathInvalid, "use --deny-write", p, "name an absolute path")
+		}
+		if r, err := filepath.EvalSymlinks(p); err == nil && slices.Contains(roots, r) {
+			return fault.New(fault.PolicyInvalid, "keep --deny-write", p, "it is one of the writable roots; leave it out of one of the two")
+		}
+	}
+	return nil
 }
 
 func real(field, p string) (string, error) {

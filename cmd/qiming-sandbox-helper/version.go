@@ -13,7 +13,7 @@ import (
 // build gives the answer of version --json (WIN-11).
 func build() helpercmd.Version {
 	h := host.Real()
-	v := helpercmd.Version{Name: helpercmd.HelperName, Version: "(devel)", Protocol: helpercmd.Protocol, Platform: h.GOOS + "/" + h.GOARCH, Capabilities: helpercmd.Capabilities}
+	v := helpercmd.Version{Name: helpercmd.HelperName, Version: "(devel)", Protocol: helpercmd.Protocol, Platform: h.GOOS + "/" + h.GOARCH, Capabilities: helpercmd.CapabilitiesOf(h.GOOS)}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		v.Version = info.Main.Version
 	}

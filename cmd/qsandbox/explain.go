@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -89,8 +90,8 @@ func fromHere(op qsandbox.Operation, target string) string {
 		op == qsandbox.OpExec && filepath.Base(target) == target {
 		return target
 	}
-	if abs, err := filepath.Abs(target); err == nil {
-		return abs
+	if wd, err := os.Getwd(); err == nil && !filepath.IsAbs(target) {
+		return wd + string(filepath.Separator) + target // not cleaned: a ".." may follow a link
 	}
 	return target
 }

@@ -85,8 +85,20 @@ func ParseResult(data []byte) (Result, error) {
 	return r, nil
 }
 
-// Capabilities are what this helper can do beyond the first one's command line.
+// Capabilities are what this helper can do on Windows beyond the first one's command line.
 var Capabilities = []string{"acl", "audit", "cpus", "deny-write", "memory", "output", "pass-env", "processes", "protected-caller", "report", "resize", "serve-write-restricted", "timeout", "tty"}
+
+// windowsOnly are those that a helper elsewhere does not have: there qsandbox itself gives
+// terminals.
+var windowsOnly = []string{"resize", "tty"}
+
+// CapabilitiesOf are those of a helper on a system (WIN-12).
+func CapabilitiesOf(goos string) []string {
+	if goos == "windows" {
+		return Capabilities
+	}
+	return slices.DeleteFunc(slices.Clone(Capabilities), func(c string) bool { return slices.Contains(windowsOnly, c) })
+}
 
 // Version is what version --json prints (WIN-11).
 type Version struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ func TestBadPolicies(t *testing.T) {
 		`{"type":"read-only","type":"workspace-write"}`: "twice", `{"type":"read-only","network_access":true}`: "network_access", `{"type":"read-only","writable_roots":[]}`: "writable_roots",
 		`{"type":"workspace-write","Writable_Roots":["C:\\"]}`: "Writable_Roots", `{"type":"workspace-write","writable_roots":"C:\\x"}`: "writable_roots",
 		`{"type":"workspace-write","writable_roots":[1]}`: "writable_roots", `{"type":"workspace-write","writable_roots":[""]}`: "writable_roots[0]", `{"type":"workspace-write","writable_roots":null}`: "writable_roots",
+		`{"type":"workspace-write","writable_roots":["C:\\a","C:\\\ud800"]}`: "writable_roots[1]", "{\"type\":\"workspace-write\",\"writable_roots\":[\"C:\\\\\xff\"]}": "Unicode",
 		`{"type":"workspace-write","network_access":"no"}`: "network_access", `{"type":"workspace-write","network_access":0}`: "network_access",
 		`{"type":"workspace-write","sandbox_mode":"compact"}`: "compact", `{"type":"workspace-write","sandbox_mode":""}`: "sandbox_mode", `{"type":"workspace-write","exclude_tmp":true}`: "exclude_tmp",
 		`{"type":"workspace-write","writable_roots":["` + strings.Repeat("x", 40000) + `"]}`: "limit",
@@ -121,6 +123,16 @@ func TestBadCommands(t *testing.T) {
 	} {
 		if _, err := Parse(Run, c.args); fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.in) {
 			t.Errorf("%q: %v (want %s with %q)", c.args, err, c.code, c.in)
+		}
+	}
+}
+
+// TestCapabilitiesOf: a helper names only what it has there (WIN-11, WIN-12).
+func TestCapabilitiesOf(t *testing.T) {
+	for goos, has := range map[string]bool{"windows": true, "linux": false, "darwin": false} {
+		list := CapabilitiesOf(goos)
+		if slices.Contains(list, "tty") != has || slices.Contains(list, "resize") != has || !slices.Contains(list, "pass-env") || !slices.IsSorted(list) {
+			t.Errorf("%s: %v", goos, list)
 		}
 	}
 }

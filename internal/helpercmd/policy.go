@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/policy"
@@ -145,6 +146,10 @@ func (p *Policy) roots(raw json.RawMessage) error {
 	for i, r := range p.WritableRoots {
 		if r == "" || strings.IndexByte(r, 0) >= 0 {
 			return invalid(fmt.Sprintf("writable_roots[%d]", i), r, "a path is not empty and has no NUL byte")
+		}
+		// The reader of JSON writes this for what it cannot read: another directory may have that name.
+		if strings.ContainsRune(r, utf8.RuneError) {
+			return invalid(fmt.Sprintf("writable_roots[%d]", i), r, "a path must be valid Unicode")
 		}
 	}
 	return nil

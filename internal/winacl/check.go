@@ -41,9 +41,9 @@ type Token struct {
 // Granted gives every right that the token has on an object: what a request for
 // MAXIMUM_ALLOWED gets ([MS-DTYP] 2.5.3.2 and 2.5.3.3).
 func Granted(d *Descriptor, t *Token, g Mapping, r Reading) Mask {
-	all := pass(d, g, t.identity())
+	all := pass(d, g, t.identity(), false)
 	if len(t.Restricting) > 0 {
-		second := pass(d, g, restricted(t.Restricting))
+		second := pass(d, g, restricted(t.Restricting), false)
 		if t.WriteRestricted {
 			w := r.writes(g)
 			all = all&^w | all&second&w
@@ -89,8 +89,9 @@ func restricted(list []SID) who {
 	return who{in, in}
 }
 
-// pass walks the list once. A bit is settled by the first entry that names it.
-func pass(d *Descriptor, g Mapping, w who) Mask {
+// pass walks the list once. A bit is settled by the first entry that names it. worst is
+// for entries whose condition is not known here, see view.counts.
+func pass(d *Descriptor, g Mapping, w who, worst bool) Mask {
 	if d.DACL == nil {
 		return g.All
 	}
@@ -100,15 +101,16 @@ func pass(d *Descriptor, g Mapping, w who) Mask {
 		granted = ReadControl | WriteDAC // before the list, so that no denial takes them
 	}
 	for _, a := range d.DACL.Entries {
-		if a.Flags&InheritOnly != 0 || !a.known() {
+		v, ok := a.look()
+		if a.Flags&InheritOnly != 0 || !ok || !v.counts(worst) {
 			continue
 		}
-		m := g.Map(a.Mask)
-		mine := a.SID == OwnerRights
+		m := g.Map(v.mask)
+		mine := v.sid == OwnerRights
 		switch {
-		case a.Type == Allow && (w.grants(a.SID) || mine && owner):
+		case !v.deny && (w.grants(v.sid) || mine && owner):
 			granted |= m &^ denied
-		case a.Type == Deny && (w.denies(a.SID) || mine && w.denies(d.Owner)):
+		case v.deny && (w.denies(v.sid) || mine && w.denies(d.Owner)):
 			denied |= m &^ granted
 		}
 	}
@@ -157,5 +159,11 @@ func mandatory(d *Descriptor, t *Token, g Mapping) Mask {
 // each of our tokens then lets the command write there too, as Everyone is among the
 // restricting identifiers (WIN-04, WIN-07).
 func EveryoneMayWrite(d *Descriptor, g Mapping) bool {
-	return pass(d, g, restricted([]SID{Everyone}))&Wide.writes(g) != 0
+	return MayWrite(d, g, []SID{Everyone})
+}
+
+// MayWrite tells whether a list lets these restricting identifiers write in any way: the
+// second check alone, whatever the first says. What gives under a condition counts.
+func MayWrite(d *Descriptor, g Mapping, restricting []SID) bool {
+	return pass(d, g, restricted(restricting), true)&Wide.writes(g) != 0
 }

@@ -1,6 +1,7 @@
 package winacl
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 )
@@ -87,6 +88,54 @@ func TestVectors(t *testing.T) {
 			if got := Check(sddl(t, v.sd), v.tok, v.want, File, r); got != v.ok {
 				t.Errorf("%s (%s reading): %v, want %v", v.name, r, got, v.ok)
 			}
+		}
+	}
+}
+
+// foreignACE makes an entry of a kind that this package keeps as bytes.
+func foreignACE(kind Type, mask Mask, present int, sid SID, behind string) ACE {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(mask))
+	if present >= 0 {
+		b = binary.LittleEndian.AppendUint32(b, uint32(present))
+		for bit := range 2 {
+			if present&(1<<bit) != 0 {
+				b = append(b, "0123456789abcdef"...)
+			}
+		}
+	}
+	return ACE{Type: kind, Raw: append(append(b, sid.Bytes()...), behind...)}
+}
+
+// TestForeignEntries: object and conditional entries ([MS-DTYP] 2.4.4.3 to 2.4.4.9). may is
+// what the audit takes for possible: a condition is not known here.
+func TestForeignEntries(t *testing.T) {
+	all := ACE{Mask: File.All, SID: Everyone}
+	for _, v := range []struct {
+		name       string
+		list       []ACE
+		given, may bool
+	}{
+		{"object grant without a type", []ACE{foreignACE(5, File.All, 0, Everyone, "")}, true, true},
+		{"object grant for a type", []ACE{foreignACE(5, File.All, 1, Everyone, "")}, false, true},
+		{"object grant that only inherits by type", []ACE{foreignACE(5, File.All, 2, Everyone, "")}, true, true},
+		{"object denial without a type", []ACE{foreignACE(6, File.All, 0, Everyone, ""), all}, false, false},
+		{"object denial for a type", []ACE{foreignACE(6, File.All, 3, Everyone, ""), all}, false, true},
+		{"conditional grant", []ACE{foreignACE(9, File.All, -1, Everyone, "artx....")}, false, true},
+		{"conditional denial", []ACE{foreignACE(0xA, File.All, -1, Everyone, "artx...."), all}, true, true},
+		{"conditional object grant", []ACE{foreignACE(0xB, File.All, 1, Everyone, "artx")}, false, true},
+		{"for somebody else", []ACE{foreignACE(9, File.All, -1, System, "artx")}, false, false},
+		{"audit", []ACE{{Type: 2, Raw: all.SID.Bytes()}}, false, false},
+		{"cut off", []ACE{{Type: 5, Raw: []byte("1234")}, {Type: 9, Raw: []byte("12345678")}, {Type: 5, Raw: []byte{255, 1, 31, 0, 3, 0, 0, 0, 1, 1}}}, false, false},
+	} {
+		d := &Descriptor{Owner: System, DACL: &ACL{v.list}}
+		if got := Check(d, plainToken(), WriteData, File, Wide); got != v.given {
+			t.Errorf("%s: given %v", v.name, got)
+		}
+		if got := EveryoneMayWrite(d, File); got != v.may {
+			t.Errorf("%s: may %v", v.name, got)
+		}
+		if back, err := DecodeDescriptor(d.Encode()); err != nil || EveryoneMayWrite(back, File) != v.may && v.name != "cut off" {
+			t.Errorf("%s: comes back as %+v, %v", v.name, back, err)
 		}
 	}
 }

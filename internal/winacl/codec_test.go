@@ -148,6 +148,46 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// TestJournalOfTwoRuns: what two runs need at once goes with the second of them, and what
+// was to stay stays.
+func TestJournalOfTwoRuns(t *testing.T) {
+	rec := func(pid int, keep bool) Record {
+		r := NewRecord(`C:\d`, ACE{Type: Deny, Mask: 3, SID: NewSID(5, 21, 1, 2, 3, 4)})
+		r.PID, r.Start, r.Keep = pid, int64(pid), keep
+		return r
+	}
+	alive := map[int]bool{1: true, 2: true}
+	running := func(r Record) bool { return alive[r.PID] }
+	of := func(pid int) func(Record) bool {
+		return func(r Record) bool { return !r.Keep && r.PID == pid }
+	}
+	j := Journal{}.Join(running, rec(1, false)).Join(running, rec(2, false)).Join(running, rec(2, false))
+	if len(j.Records) != 2 {
+		t.Fatalf("two runs: %+v", j)
+	}
+	for _, first := range []int{1, 2} {
+		left, last, others := j.Without(of(first))
+		if len(left.Records) != 1 || len(last) != 0 || len(others) != 1 {
+			t.Errorf("run %d ends first: %+v %+v %+v", first, left, last, others)
+		}
+		if left, last, _ := left.Without(of(3 - first)); len(left.Records) != 0 || len(last) != 1 {
+			t.Errorf("then the other: %+v %+v", left, last)
+		}
+	}
+	if left, last, others := j.Without(func(Record) bool { return true }); len(left.Records) != 0 || len(last) != 2 || len(others) != 0 {
+		t.Errorf("all: %+v %+v %+v", left, last, others)
+	}
+	alive[1] = false
+	if j = j.Join(running, rec(3, true)); len(j.Records) != 2 { // the ended one's is replaced
+		t.Errorf("%+v", j)
+	}
+	alive[2] = false
+	j = j.Join(running, rec(4, false)) // another that goes again: what was to stay is left
+	if _, last, others := j.Without(of(4)); len(last) != 0 || len(others) != 1 {
+		t.Errorf("an entry that was to stay goes: %+v %+v", last, others)
+	}
+}
+
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"path":"C:\\x","type":"allow","sid":"S-1-1-0","mask":1}` + "\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -137,6 +137,9 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 		{12, func(p []byte) (err error) { d.SACL, err = DecodeACL(p); return }},
 		{16, func(p []byte) (err error) { d.DACL, err = DecodeACL(p); return }},
 	} {
+		if part.at == 16 && d.Control&DACLPresent == 0 {
+			continue // whatever the offset says there is no list, and all is given
+		}
 		p, there, err := at(part.at)
 		if err == nil && there {
 			err = part.read(p)

@@ -40,11 +40,6 @@ func NewRecord(path string, a ACE) Record {
 	return Record{Path: path, Type: kind, SID: a.SID, Mask: a.Mask, Flags: a.Flags}
 }
 
-// Same tells whether two records speak of the same entry.
-func (r Record) Same(o Record) bool {
-	return r.entry() == o.entry()
-}
-
 // Journal is the set of all entries that we have made on this machine.
 type Journal struct{ Records []Record }
 
@@ -102,32 +97,82 @@ type entry struct {
 
 func (r Record) entry() entry { return entry{r.Path, r.Type, r.SID, r.Mask, r.Flags} }
 
-// Add gives the journal with more records; those of the same entries are replaced.
+// holding is an entry and the helper that needs it. Two runs at once can need the same one.
+type holding struct {
+	entry
+	pid   int
+	start int64
+}
+
+func (r Record) holding() holding { return holding{r.entry(), r.PID, r.Start} }
+
+// Add gives the journal with more records; those of the same helper for the same entries
+// are replaced.
 func (j Journal) Add(more ...Record) Journal {
 	out := j.Remove(more...)
-	at := map[entry]int{}
+	at := map[holding]int{}
 	for _, r := range more {
-		if i, twice := at[r.entry()]; twice {
+		if i, twice := at[r.holding()]; twice {
 			out.Records[i] = r
 			continue
 		}
-		at[r.entry()] = len(out.Records)
+		at[r.holding()] = len(out.Records)
 		out.Records = append(out.Records, r)
 	}
 	return out
 }
 
-// Remove gives the journal without the entries of some records.
+// Remove gives the journal without some records.
 func (j Journal) Remove(list ...Record) Journal {
-	gone := map[entry]bool{}
+	gone := map[holding]bool{}
 	for _, r := range list {
-		gone[r.entry()] = true
+		gone[r.holding()] = true
 	}
 	out := Journal{Records: make([]Record, 0, len(j.Records)+len(list))}
 	for _, o := range j.Records {
-		if !gone[o.entry()] {
+		if !gone[o.holding()] {
 			out.Records = append(out.Records, o)
 		}
 	}
 	return out
+}
+
+// Join gives the journal with the records of a new run. They take the place of those that
+// ended runs have left for the same entries; a run that goes on keeps its own, so that the
+// end of one takes nothing from the other. What was to stay is not made to go.
+func (j Journal) Join(running func(Record) bool, mine ...Record) Journal {
+	keep := map[entry]bool{}
+	for _, r := range mine {
+		keep[r.entry()] = r.Keep
+	}
+	var over []Record
+	for _, o := range j.Records {
+		if stays, same := keep[o.entry()]; same && (stays || !o.Keep) && !running(o) {
+			over = append(over, o)
+		}
+	}
+	return j.Remove(over...).Add(mine...)
+}
+
+// Without gives what to do when some records go: the journal that is left, and which of
+// the gone ones were the last to need their entry. Only those entries are taken out.
+func (j Journal) Without(goes func(Record) bool) (left Journal, last, others []Record) {
+	held := map[entry]bool{}
+	var gone []Record
+	for _, r := range j.Records {
+		if goes(r) {
+			gone = append(gone, r)
+		} else {
+			held[r.entry()] = true
+			left.Records = append(left.Records, r)
+		}
+	}
+	for _, r := range gone {
+		if held[r.entry()] {
+			others = append(others, r)
+			continue
+		}
+		last = append(last, r)
+	}
+	return left, last, others
 }

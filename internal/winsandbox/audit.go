@@ -2,6 +2,8 @@ package winsandbox
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
@@ -35,16 +37,21 @@ type Findings struct {
 	Flagged  []string // anybody may write there
 	Unread   []string // their list could not be read
 	Excepted int      // flagged, but inside a writable root
+	Left     string   // a drive that anybody may write: no entry is made for all that is on it
 }
 
-// Audit looks for directories that anybody may write, directly below dir. Links are not
-// followed. Those inside a writable root are counted and left as they are: to deny
-// there would take the workspace itself away.
+// Audit looks for directories that anybody may write: dir itself, when it lies in no
+// writable root, and what lies directly below. Links are not followed. Those inside a
+// writable root are counted and left as they are: to deny there would take the workspace
+// itself away.
 func Audit(d Disk, dir string, roots []string) (Findings, error) {
 	var f Findings
 	list, err := d.Children(dir)
 	if err != nil {
 		return f, err
+	}
+	if !inAny(roots, dir) {
+		f.itself(d, dir)
 	}
 	for _, e := range list {
 		if !e.Dir || e.Link {
@@ -61,7 +68,7 @@ func Audit(d Disk, dir string, roots []string) (Findings, error) {
 			f.Stopped = auditTime.String()
 			continue
 		}
-		f.look(d, dir+`\`+e.Name, roots)
+		f.look(d, strings.TrimSuffix(dir, `\`)+`\`+e.Name, roots)
 	}
 	return f, nil
 }
@@ -76,13 +83,29 @@ func (f *Findings) look(d Disk, p string, roots []string) {
 	if !winacl.EveryoneMayWrite(sd, winacl.File) {
 		return
 	}
-	for _, r := range roots {
-		if Within(r, p) {
-			f.Excepted++
-			return
-		}
+	if inAny(roots, p) {
+		f.Excepted++
+		return
 	}
 	f.Flagged = append(f.Flagged, p)
+}
+
+// itself looks at the directory to start in; it is not one of the 200.
+func (f *Findings) itself(d Disk, dir string) {
+	sd, err := d.Security(dir)
+	switch {
+	case err != nil:
+		f.Unread = append(f.Unread, dir)
+	case !winacl.EveryoneMayWrite(sd, winacl.File):
+	case len(dir) == 3:
+		f.Left = dir
+	default:
+		f.Flagged = append(f.Flagged, dir)
+	}
+}
+
+func inAny(roots []string, p string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool { return Within(r, p) })
 }
 
 // Line is what the log says of it.
@@ -95,8 +118,11 @@ func (f Findings) Line() string {
 	if len(f.Unread) > 0 {
 		s += fmt.Sprintf("; %d could not be read", len(f.Unread))
 	}
+	if f.Left != "" {
+		s += "; anybody may write " + f.Left + " itself, which is left as it is"
+	}
 	return s
 }
 
 // Complete tells whether everything was seen: what --audit=enforce wants.
-func (f Findings) Complete() bool { return f.Stopped == "" && len(f.Unread) == 0 }
+func (f Findings) Complete() bool { return f.Stopped == "" && len(f.Unread) == 0 && f.Left == "" }

@@ -76,6 +76,18 @@ func (c Capabilities) For(path string, random io.Reader) (s winacl.SID, fresh bo
 	return s, true, nil
 }
 
+// HolderKey is the key of the capability that stands for a run: its first root, or in
+// read-only something that no path can be.
+//
+// SECURITY: entries of workspace-write stay. If a read-only run had the capability of the
+// directory that it starts in, it could write what an earlier run was let write there.
+func HolderKey(cwd string, roots []string) string {
+	if len(roots) > 0 {
+		return roots[0]
+	}
+	return cwd + "|read-only"
+}
+
 // IsCapability tells whether an identifier has the form of ours: S-1-5-21 and four
 // random numbers. Accounts have that form too; 128 random bits keep them apart.
 func IsCapability(s winacl.SID) bool {

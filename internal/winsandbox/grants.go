@@ -34,6 +34,7 @@ type Root struct {
 type Layout struct {
 	Roots     []Root   // none in read-only
 	Protected []string // existing paths inside roots that stay read-only (FS-04)
+	Files     []string // those of Protected that are files
 	Flagged   []string // directories outside the roots that anybody may write (WIN-07)
 	Holder    winacl.SID
 }
@@ -77,9 +78,13 @@ func Edits(l Layout) []Edit {
 		out = append(out, Edit{p, winacl.ACE{Type: winacl.Deny, Mask: denyMove, SID: sidAt(l.Roots, p)}, "holds something protected"})
 	}
 	for _, p := range l.Protected {
+		flags := winacl.Inherit
+		if slices.Contains(l.Files, p) {
+			flags = 0 // nothing inherits from a file, and Windows may leave the flags out: the entry would not be the one we look for
+		}
 		for _, r := range l.Roots {
 			if Within(r.Path, p) {
-				out = append(out, Edit{p, winacl.ACE{Type: winacl.Deny, Flags: winacl.Inherit, Mask: denyWrite, SID: r.SID}, "protected"})
+				out = append(out, Edit{p, winacl.ACE{Type: winacl.Deny, Flags: flags, Mask: denyWrite, SID: r.SID}, "protected"})
 			}
 		}
 	}
@@ -89,6 +94,18 @@ func Edits(l Layout) []Edit {
 		}
 	}
 	return unique(out)
+}
+
+// Stale tells which records are denials that ended runs have left and this one's policy no
+// longer has: what was kept from being written then would else be so for ever.
+func Stale(edits []Edit, sids []winacl.SID, running func(winacl.Record) bool) func(winacl.Record) bool {
+	wanted := map[winacl.Record]bool{}
+	for _, e := range edits {
+		wanted[winacl.NewRecord(fold(e.Path), e.ACE)] = true
+	}
+	return func(r winacl.Record) bool {
+		return r.Keep && r.Type == "deny" && slices.Contains(sids, r.SID) && !wanted[winacl.NewRecord(fold(r.Path), r.ACE())] && !running(r)
+	}
 }
 
 func unique(list []Edit) []Edit {

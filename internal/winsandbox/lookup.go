@@ -36,7 +36,7 @@ func LookUp(name, cwd string, env []string, isFile func(string) bool) (string, e
 	}
 	for _, dir := range strings.Split(value(env, "PATH"), ";") {
 		dir = strings.Trim(dir, `" `)
-		if clean, err := CleanPath("PATH", dir); err == nil {
+		if clean, err := CleanPath("PATH", dir); err == nil && plain != "" {
 			if f, ok := withEnding(strings.TrimSuffix(clean, `\`)+`\`+plain, env, isFile); ok {
 				return f, nil
 			}
@@ -46,8 +46,16 @@ func LookUp(name, cwd string, env []string, isFile func(string) bool) (string, e
 }
 
 // withEnding tries a path as it is when it has an ending, then with those of PATHEXT.
+//
+// SECURITY: each candidate must be spelt as it is on disk. Windows drops a dot or space at
+// the end: "x.bat " would start a batch file that CommandLine does not take for one
+// (CVE-2024-43402), and "nul.exe" is a device that is always there.
 func withEnding(p string, env []string, isFile func(string) bool) (string, bool) {
-	if strings.Contains(p[strings.LastIndexByte(p, '\\'):], ".") && isFile(p) {
+	there := func(p string) bool {
+		clean, err := CleanPath("program", p)
+		return err == nil && clean == p && isFile(p)
+	}
+	if strings.Contains(p[strings.LastIndexByte(p, '\\'):], ".") && there(p) {
 		return p, true
 	}
 	ext := value(env, "PATHEXT")
@@ -55,7 +63,7 @@ func withEnding(p string, env []string, isFile func(string) bool) (string, bool)
 		ext = ".COM;.EXE;.BAT;.CMD"
 	}
 	for _, e := range strings.Split(ext, ";") {
-		if strings.HasPrefix(e, ".") && isFile(p+fold(e)) {
+		if strings.HasPrefix(e, ".") && there(p+fold(e)) {
 			return p + fold(e), true
 		}
 	}

@@ -117,7 +117,11 @@ func CheckRoot(field, p string, at Places) error {
 			return bad("it holds " + w + ", which programs start from or keep settings in; name a directory below")
 		}
 	}
-	for _, w := range append([]string{at.Windows, at.AppData, at.State}, at.Programs...) {
+	inside := append([]string{at.Windows, at.AppData, at.State}, at.Programs...)
+	if at.ProgramData != "" {
+		inside = append(inside, at.ProgramData+`\Microsoft`) // the Start menu of all users, with what starts when they sign in
+	}
+	for _, w := range inside {
 		if w != "" && Within(w, p) {
 			return bad("it lies in " + w + ", from which programs are started or set up")
 		}

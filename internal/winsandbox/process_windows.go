@@ -3,8 +3,6 @@ package winsandbox
 import (
 	"os"
 	"runtime"
-	"strings"
-	"unicode/utf16"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -122,10 +120,13 @@ func inheritable(std [3]*os.File) ([]windows.Handle, error) {
 }
 
 // envBlock is the form that CreateProcess takes: each ends with a NUL, and so does all.
+// Values that are no valid Unicode pass as they came.
 func envBlock(env []string) []uint16 {
 	var b []uint16
 	for _, kv := range env {
-		b = append(append(b, utf16.Encode([]rune(strings.ReplaceAll(kv, "\x00", "")))...), 0)
+		if u, err := windows.UTF16FromString(kv); err == nil { // Environment has left out those with a NUL
+			b = append(b, u...)
+		}
 	}
 	if len(b) == 0 {
 		b = append(b, 0)

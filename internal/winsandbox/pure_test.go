@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/winacl"
@@ -56,7 +57,7 @@ func TestCheckRoot(t *testing.T) {
 		`C:\`: false, `C:\Users`: false, `C:\Users\ann`: false, `C:\Users\ann\AppData`: false, `C:\Users\ann\AppData\Roaming`: false,
 		`C:\Users\ann\AppData\Roaming\Microsoft\Windows\Start Menu\Programs\Startup`: false, `C:\Users\ann\AppData\Local`: false, `c:\users\ANN\appdata\local\Programs`: false,
 		`C:\Users\ann\AppData\Local\Temp`: false, `C:\Users\ann\AppData\Local\Temp\ws`: true, `C:\Users\ann\AppData\Local\qsandbox\x`: false,
-		`C:\Windows\Temp`: false, `C:\Program Files\x`: false, `C:\ProgramData`: false, `C:\Users\ann\src`: true, `C:\work`: true, `D:\`: false, `D:\w`: true, `C:\Windows2`: true,
+		`C:\Windows\Temp`: false, `C:\Program Files\x`: false, `C:\ProgramData`: false, `C:\ProgramData\Microsoft\Windows\Start Menu\Programs\StartUp`: false, `C:\programdata\ci\ws`: true, `C:\Users\ann\src`: true, `C:\work`: true, `D:\`: false, `D:\w`: true, `C:\Windows2`: true,
 	} {
 		if err := CheckRoot("writable_roots[0]", p, at); (err == nil) != ok {
 			t.Errorf("%s: %v", p, err)
@@ -155,7 +156,7 @@ func (d *fakeDisk) Security(p string) (*winacl.Descriptor, error) {
 
 // TestAudit: WN-08.
 func TestAudit(t *testing.T) {
-	d := &fakeDisk{sddl: map[string]string{}}
+	d := &fakeDisk{sddl: map[string]string{`C:\ws`: "D:(A;;FA;;;SY)"}}
 	for i := range 300 {
 		n := fmt.Sprintf("d%03d", i)
 		d.entries = append(d.entries, Entry{Name: n, Dir: true})
@@ -189,6 +190,30 @@ func TestAudit(t *testing.T) {
 	few := &fakeDisk{entries: d.entries[10:20], sddl: d.sddl}
 	if f, _ := Audit(few, `C:\ws`, nil); !f.Complete() || f.Seen != 10 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestAuditOfTheDirectoryItself: read-only would not be, where anybody may write. In a root
+// it is left alone.
+func TestAuditOfTheDirectoryItself(t *testing.T) {
+	for _, c := range []struct {
+		dir, sddl string
+		roots     []string
+		flagged   bool
+		complete  bool
+	}{
+		{`C:\ws`, "D:(A;OICI;FA;;;WD)", nil, true, true}, {`C:\ws`, "D:(A;OICI;FR;;;WD)", nil, false, true}, {`C:\ws`, "D:(A;OICI;FA;;;WD)", []string{`C:\`}, false, true},
+		{`C:\`, "D:NO_ACCESS_CONTROL", nil, false, false}, {`C:\none`, "", nil, false, false},
+	} {
+		d := &fakeDisk{sddl: map[string]string{}, entries: []Entry{{Name: "sub", Dir: true}}}
+		d.sddl[strings.TrimSuffix(c.dir, `\`)+`\sub`] = "D:(A;;FA;;;SY)"
+		if c.sddl != "" {
+			d.sddl[c.dir] = c.sddl
+		}
+		f, err := Audit(d, c.dir, c.roots)
+		if err != nil || slices.Contains(f.Flagged, c.dir) != c.flagged || f.Complete() != c.complete || f.Total != 1 || f.Seen != 1 {
+			t.Errorf("%+v: %+v %v", c, f, err)
+		}
 	}
 }
 
@@ -308,6 +333,30 @@ func TestWorkName(t *testing.T) {
 	if a == b || !strings.HasPrefix(a, "ws-") || WorkName(`c:\X\wS`)[2:] != a[2:] {
 		t.Errorf("%s %s %s", a, b, WorkName(`c:\X\wS`))
 	}
+	long := `C:\` + strings.Repeat("é", 255)
+	if a, b := WorkName(long), WorkName(long[:len(long)-2]); utf16Len(a) > 100 || !utf8.ValidString(a) || a == b {
+		t.Errorf("%q %q", a, b)
+	}
+}
+
+// TestBatchFiles: cmd.exe gets the whole path of the file that was looked up, and every
+// argument as one.
+func TestBatchFiles(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		argv    []string
+		want    string // "" refused
+	}{
+		{`C:\b 2\only.cmd`, []string{"only", "a,b", "c;d", "e=f", "", "g h", "plain"}, `"C:\b 2\only.cmd" "a,b" "c;d" "e=f" "" "g h" plain`},
+		{`C:\bin\only.exe`, []string{"only", "a,b"}, `"only" a,b`},
+		{`C:\100%\x.bat`, []string{"x"}, ""}, {`C:\wow!\x.BAT`, []string{"x"}, ""}, {`C:\100%\x.exe`, []string{"x"}, `"x"`},
+		{`C:\a&b\x.bat`, []string{"x"}, `"C:\a&b\x.bat"`},
+	} {
+		got, err := CommandLine(c.program, c.argv)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s %q: %s %v, want %s", c.program, c.argv, got, err, c.want)
+		}
+	}
 }
 
 // TestLookUp: PATH and PATHEXT, and never the directory to start in.
@@ -318,9 +367,33 @@ func TestLookUp(t *testing.T) {
 		"tool": `C:\bin\tool.exe`, "tool.exe": `C:\bin\tool.exe`, "tool.bat": `C:\b2\tool.bat`, "only": `C:\b2\only.cmd`, `.\tool`: `C:\ws\tool.exe`, "sub/x": `C:\ws\sub\x.exe`,
 		`C:\bin\tool`: `C:\bin\tool.exe`, "v1.2": `C:\bin\v1.2.exe`, "none": "", `\bin\tool`: "", `\\host\x\tool`: "", "C:tool": "", "tool.exe:stream": "", `C:\bin\nul`: "", "": "", "a\x00": "",
 	} {
-		got, err := LookUp(name, `C:\ws`, env, func(p string) bool { return files[p] })
+		got, err := LookUp(name, `C:\ws`, env, asWindows(files))
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// asWindows finds files as Windows does: a dot or space at the end does not count, and a
+// device is in every directory.
+func asWindows(files map[string]bool) func(string) bool {
+	return func(p string) bool {
+		trimmed := strings.TrimRight(p, ". ")
+		return files[trimmed] || dosDevice(trimmed[strings.LastIndexByte(trimmed, '\\')+1:])
+	}
+}
+
+// TestLookUpSpelling: what Windows would take for a batch file or a device is found under
+// its own name, or not at all. The control is the file's own name.
+func TestLookUpSpelling(t *testing.T) {
+	find := asWindows(map[string]bool{`C:\b2\tool.bat`: true})
+	for _, c := range []struct{ name, ext, want string }{
+		{"tool.bat", "", `C:\b2\tool.bat`}, {"tool.bat ", "", ""}, {"tool.bat.", "", ""}, {"tool.bat. .", "", ""}, {`C:\b2\tool.bat `, "", ""}, {`.\tool.bat.`, "", ""},
+		{"tool", ".BAT", `C:\b2\tool.bat`}, {"tool", ".BAT ;.BAT.", ""}, {"tool", `.\..\tool.bat`, ""}, {"nul", "", ""}, {"con.exe", "", ""}, {"..", "", ""}, {"*.bat", "", ""},
+	} {
+		got, err := LookUp(c.name, `C:\ws`, []string{`PATH=C:\b2`, "PATHEXT=" + c.ext}, find)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q with %q: %q %v, want %q", c.name, c.ext, got, err, c.want)
 		}
 	}
 }

@@ -15,25 +15,24 @@ const maxCommandLine = 32767
 // SECURITY: a batch file is started by cmd.exe, which reads the line by rules of its
 // own ("BatBadBut", CVE-2024-24576): there an argument with a character that means
 // something to cmd.exe is refused instead of being quoted in a way that does not hold.
+// CreateProcess gives cmd.exe this line and not the file's name, so that the line must
+// begin with the whole path: by a bare name cmd.exe would look in the directory to start
+// in first, and find another file than LookUp.
 func CommandLine(program string, argv []string) (string, error) {
-	lower := fold(program)
-	batch := strings.HasSuffix(lower, ".bat") || strings.HasSuffix(lower, ".cmd")
+	batch := isBatch(program)
 	var b strings.Builder
 	for i, a := range argv {
-		if strings.IndexByte(a, 0) >= 0 {
-			return "", fault.New(fault.UsageInvalid, "run", argv[0], "an argument cannot contain a NUL byte")
+		if err := checkArg(program, argv, i, batch); err != nil {
+			return "", err
 		}
-		if batch && i > 0 && strings.ContainsAny(a, "\"%!^&|<>()\r\n") {
-			return "", fault.New(fault.UsageInvalid, "run", argv[0],
-				"it is a batch file, and the argument "+a+" has a character that cmd.exe would act on; start another program, or put the argument into a file")
-		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if i == 0 {
+		switch {
+		case i == 0 && batch:
+			quoteProgram(&b, program)
+		case i == 0:
 			quoteProgram(&b, a)
-		} else {
-			quoteArg(&b, a)
+		default:
+			b.WriteByte(' ')
+			quoteArg(&b, a, batch)
 		}
 	}
 	if n := utf16Len(b.String()); n >= maxCommandLine {
@@ -42,13 +41,34 @@ func CommandLine(program string, argv []string) (string, error) {
 	return b.String(), nil
 }
 
+func isBatch(program string) bool {
+	lower := fold(program)
+	return strings.HasSuffix(lower, ".bat") || strings.HasSuffix(lower, ".cmd")
+}
+
+// checkArg refuses what cannot be passed. The path of a batch file stands in quotes, in
+// which cmd.exe still replaces variables.
+func checkArg(program string, argv []string, i int, batch bool) error {
+	switch a := argv[i]; {
+	case strings.IndexByte(a, 0) >= 0:
+		return fault.New(fault.UsageInvalid, "run", argv[0], "an argument cannot contain a NUL byte")
+	case batch && i == 0 && strings.ContainsAny(program, "%!\r\n"):
+		return fault.New(fault.UsageInvalid, "run", argv[0], "it is the batch file "+program+", and cmd.exe would replace what stands between the % or ! of its path; move it")
+	case batch && i > 0 && strings.ContainsAny(a, "\"%!^&|<>()\r\n"):
+		return fault.New(fault.UsageInvalid, "run", argv[0],
+			"it is a batch file, and the argument "+a+" has a character that cmd.exe would act on; start another program, or put the argument into a file")
+	}
+	return nil
+}
+
 // quoteProgram: the first part ends at the first quote, whatever stands before it.
 func quoteProgram(b *strings.Builder, a string) {
 	b.WriteString(`"` + strings.ReplaceAll(a, `"`, "") + `"`)
 }
 
-func quoteArg(b *strings.Builder, a string) {
-	if a != "" && !strings.ContainsAny(a, " \t\n\v\"") {
+// quoteArg: for a batch file also what cmd.exe takes for the end of an argument.
+func quoteArg(b *strings.Builder, a string, batch bool) {
+	if a != "" && !strings.ContainsAny(a, " \t\n\v\"") && !(batch && strings.ContainsAny(a, ",;=\f\v\u00a0")) {
 		b.WriteString(a)
 		return
 	}

@@ -3,16 +3,11 @@ package winsandbox
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"time"
 
-	"golang.org/x/sys/windows"
-
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
-	"github.com/qiming-sandbox/qsandbox/internal/protect"
-	"github.com/qiming-sandbox/qsandbox/internal/winacl"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -22,6 +17,7 @@ type run struct {
 	at     Places
 	cwd    string
 	roots  []string // real, as given
+	deny   []string // real paths of --deny-write
 	temp   string
 	cache  string
 	layout Layout
@@ -99,10 +95,8 @@ func (r *run) places() (err error) {
 			r.roots = append(r.roots, root)
 		}
 	}
-	for _, p := range r.DenyWrite {
-		if _, err := CleanPath("--deny-write", p); err != nil {
-			return err
-		}
+	if err := r.denied(); err != nil {
+		return err
 	}
 	if !r.ReadOnly && len(r.roots) == 0 {
 		return fault.New(fault.PathOutsideWorkspace, "use --cwd", r.Cwd, "there is no writable root that it could lie in; name the workspace in writable_roots")
@@ -155,11 +149,7 @@ func (r *run) identity() error {
 	defer s.close()
 	r.watch = newWatch(host.Real(), s.dir, os.Getpid())
 	r.watch.recover(&r.out)
-	holder := r.cwd
-	if len(r.roots) > 0 {
-		holder = r.roots[0]
-	}
-	sids, err := s.capabilities(append([]string{holder}, r.roots...))
+	sids, err := s.capabilities(append([]string{HolderKey(r.cwd, r.roots)}, r.roots...))
 	if err != nil {
 		return err
 	}
@@ -202,39 +192,6 @@ func (r *run) private(s *state) error {
 	return nil
 }
 
-// protected finds what stays read-only in the roots: each root's own .git as a whole,
-// the names of policy/protected.json, and what the caller names (FS-04, WN-07). A
-// caller that looks for new names has looked for those that exist, too.
-func (r *run) protected() error {
-	add := func(p string) {
-		if clean, err := CleanPath("protected", p); err == nil && inRoots(r.layout.Roots, clean) && !isRoot(r.layout.Roots, clean) && !inList(r.layout.Protected, clean) {
-			if _, err := os.Lstat(clean); err == nil {
-				r.layout.Protected = append(r.layout.Protected, clean)
-			}
-		}
-	}
-	for _, root := range r.roots {
-		add(root + `\.git`)
-	}
-	for _, p := range r.DenyWrite {
-		add(p)
-	}
-	if r.NewNames == NewNamesCallers {
-		return nil
-	}
-	r.watch.found = protect.Scan(r.watch.h, r.roots, []string{r.at.Home}, nil, protect.Limits{})
-	found := r.watch.found
-	for _, it := range found.Items {
-		if it.Action != protect.Watch && it.Action != protect.Pin {
-			add(it.Path)
-		}
-	}
-	if n := len(found.NotWalked); n > 0 {
-		r.out.notice("protected:not-walked", "protected names were not looked for everywhere: "+found.NotWalked[0])
-	}
-	return nil
-}
-
 // audit looks for directories beside the command's that anybody may write (WIN-07).
 func (r *run) audit() error {
 	f, err := Audit(realDisk{time.Now()}, r.cwd, r.roots)
@@ -252,121 +209,4 @@ func (r *run) audit() error {
 		r.out.row("WIN-07", "audit of the directories beside the command's", report.Advisory, f.Line())
 	}
 	return nil
-}
-
-// edit writes the journal and then the lists. Entries of helpers that were killed are
-// taken out first. SECURITY: the journal comes first, so that a crash between the two
-// leaves nothing that we do not know of (WIN-06).
-func (r *run) edit() error {
-	s, err := openState(r.at.State)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	j, err := s.journal()
-	if err != nil {
-		return err
-	}
-	if len(j.Records) > 0 {
-		j, _, _ = s.undo(j, func(o winacl.Record) bool { return !o.Keep && !running(o) })
-	}
-	edits := Edits(r.layout)
-	if r.Restriction == Unrestricted {
-		edits = nil // the token has no capability: an entry would do nothing, and stay
-	}
-	pid := os.Getpid()
-	start := began(pid)
-	records := make([]winacl.Record, 0, len(edits))
-	for _, e := range edits {
-		rec := winacl.NewRecord(e.Path, e.ACE)
-		rec.PID, rec.Start, rec.Added, rec.Keep = pid, start, time.Now().UTC().Truncate(time.Second), !r.ReadOnly
-		if len(r.roots) > 0 {
-			rec.Workspace = r.roots[0]
-		}
-		records = append(records, rec)
-	}
-	j = j.Add(records...)
-	if err := s.writeJournal(j); err != nil {
-		return err
-	}
-	for _, e := range edits {
-		if err := apply(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func apply(e Edit) error {
-	o, err := openObject(e.Path, windows.READ_CONTROL|windows.WRITE_DAC)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-	return o.add(e.ACE)
-}
-
-// rollback takes the entries of this run out again, where they do not stay.
-func (r *run) rollback() error {
-	if !r.ReadOnly {
-		return nil
-	}
-	s, err := openState(r.at.State)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	j, err := s.journal()
-	if err != nil {
-		return err
-	}
-	pid := os.Getpid()
-	left, _, failed := s.undo(j, func(o winacl.Record) bool { return !o.Keep && o.PID == pid })
-	if len(left.Records) != len(j.Records) {
-		err = s.writeJournal(left)
-	}
-	for p, e := range failed {
-		r.out.notice("acl:left", "an entry on "+p+" could not be removed: "+e.Error()+"; qiming-sandbox-helper acl revoke tries again")
-	}
-	return err
-}
-
-// Entries gives the journal: every entry that is ours.
-func Entries(home string) ([]winacl.Record, error) {
-	s, j, err := openJournal(home)
-	if err != nil {
-		return nil, err
-	}
-	s.close()
-	return j.Records, nil
-}
-
-// Revoke removes entries: those of runs that have ended, or all.
-func Revoke(home string, all bool) (done []winacl.Record, failed map[string]error, err error) {
-	s, j, err := openJournal(home)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.close()
-	left, done, failed := s.undo(j, func(r winacl.Record) bool { return all || !running(r) })
-	return done, failed, s.writeJournal(left)
-}
-
-func openJournal(home string) (*state, winacl.Journal, error) {
-	at, err := places(home)
-	if err != nil {
-		return nil, winacl.Journal{}, err
-	}
-	if _, err := os.Stat(at.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, winacl.Journal{}, fault.Wrap(fault.Internal, "open the directory of records", at.State, err)
-	}
-	s, err := openState(at.State)
-	if err != nil {
-		return nil, winacl.Journal{}, err
-	}
-	j, err := s.journal()
-	if err != nil {
-		s.close()
-	}
-	return s, j, err
 }

@@ -34,6 +34,9 @@ func openState(dir string) (*state, error) {
 	} else if fold(real) != fold(dir) {
 		dir = real
 	}
+	if err := private(dir); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(dir+`\lock`, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, "open the lock in", dir, err)
@@ -48,6 +51,24 @@ func openState(dir string) (*state, error) {
 			return nil, fault.Wrap(fault.SandboxUndetermined, "lock the records in", dir, err).WithHint("another helper has held them for " + lockTime.String())
 		}
 	}
+}
+
+// private refuses a directory that anybody may write: each of our tokens has Everyone among
+// its restricting identifiers, and a command could give itself another's capability.
+func private(dir string) error {
+	o, err := openObject(dir, windows.READ_CONTROL)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	d, err := o.descriptor()
+	if err != nil {
+		return fault.Wrap(fault.SandboxUnavailable, "read the access-control list of", dir, err)
+	}
+	if winacl.EveryoneMayWrite(d, winacl.File) {
+		return fault.New(fault.PathInvalid, "keep records in", dir, "anybody may write there, and so may a command in the sandbox; name another directory with --home")
+	}
+	return nil
 }
 
 func (s *state) close() { s.lock.Close() }
@@ -137,43 +158,50 @@ func (s *state) capabilities(paths []string) ([]winacl.SID, error) {
 	return out, nil
 }
 
-// began is when a process started, 0 when there is none.
-func began(pid int) int64 {
+// began is when a process started, 0 when there is none. hidden tells that there is one
+// that we may not ask.
+func began(pid int) (start int64, hidden bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
-		return 0
+		return 0, err == windows.ERROR_ACCESS_DENIED
 	}
 	defer windows.CloseHandle(h)
 	var code uint32
 	if windows.GetExitCodeProcess(h, &code) == nil && code != 259 { // STILL_ACTIVE
-		return 0
+		return 0, false
 	}
 	var c, e, k, u windows.Filetime
 	if windows.GetProcessTimes(h, &c, &e, &k, &u) != nil {
-		return 0
+		return 0, true
 	}
-	return c.Nanoseconds()
+	return c.Nanoseconds(), false
 }
 
-// running tells whether the helper that made a record is still there.
-func running(r winacl.Record) bool { return r.PID > 0 && r.Start != 0 && began(r.PID) == r.Start }
+// running tells whether the helper that made a record is still there. One that we may not
+// ask, since it has more rights, counts as being there: it needs its entries.
+func running(r winacl.Record) bool {
+	if r.PID <= 0 || r.Start == 0 {
+		return false
+	}
+	start, hidden := began(r.PID)
+	return hidden || start == r.Start
+}
 
-// undo removes the entries of records from their lists, and from the journal those
-// that are gone. Paths that are not there any more count as done.
-func (s *state) undo(j winacl.Journal, which func(winacl.Record) bool) (winacl.Journal, []winacl.Record, map[string]error) {
-	failed := map[string]error{}
-	var done []winacl.Record
-	for _, r := range j.Records {
-		if !which(r) {
-			continue
-		}
+// undo removes the entries of records from their lists, unless another run needs them, and
+// from the journal those that are gone. Paths that are not there any more count as done.
+func (s *state) undo(j winacl.Journal, which func(winacl.Record) bool) (left winacl.Journal, done []winacl.Record, failed map[string]error) {
+	failed = map[string]error{}
+	left, last, others := j.Without(which)
+	done = others
+	for _, r := range last {
 		if err := undoOne(r); err != nil {
 			failed[r.Path] = err
+			left.Records = append(left.Records, r)
 			continue
 		}
 		done = append(done, r)
 	}
-	return j.Remove(done...), done, failed
+	return left, done, failed
 }
 
 func undoOne(r winacl.Record) error {

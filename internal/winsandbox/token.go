@@ -38,11 +38,15 @@ func (w TokenWish) Restricting() []winacl.SID {
 }
 
 // DefaultDACL is the list of objects that the command makes without a list of their
-// own: pipes, events, shared memory. Both checks must pass on them, else a child could
-// not open its parent's pipe, which is why the first helper could not restrict `serve`.
+// own: pipes, events, shared memory, processes. Both checks must pass on them, else a child
+// could not open its parent's pipe, which is why the first helper could not restrict `serve`.
+//
+// SECURITY: the capabilities are what the second check finds. The logon session is not in
+// it, although it is among the restricting identifiers: it is in the token of every sandbox
+// of this user, and each could then write into the processes of all others.
 func (w TokenWish) DefaultDACL() *winacl.ACL {
 	l := &winacl.ACL{}
-	for _, s := range append([]winacl.SID{w.User, winacl.System, w.Logon}, w.Caps...) {
+	for _, s := range append([]winacl.SID{w.User, winacl.System}, w.Caps...) {
 		if !s.IsZero() {
 			l.Entries = append(l.Entries, winacl.ACE{Type: winacl.Allow, Mask: winacl.GenericAll, SID: s})
 		}

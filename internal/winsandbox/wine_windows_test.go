@@ -244,6 +244,62 @@ func TestPathsAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestPlacesAsTheyAre: the records are where their path leads, as far as it is there.
+func TestPlacesAsTheyAre(t *testing.T) {
+	dir := realTemp(t)
+	sub := filepath.Join(dir, "Records É")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{fold(sub): sub, fold(sub) + `\New\deep`: sub + `\New\deep`, `c:\none\x`: `C:\none\x`} {
+		if p, err := places(given); err != nil || p.State != want {
+			t.Errorf("%s: %q %v, want %q", given, p.State, err, want)
+		}
+	}
+	p, err := places("")
+	if err != nil || p.State != p.LocalAppData+`\qsandbox` || len(p.Windows) < 4 || len(p.Home) < 4 {
+		t.Errorf("%+v %v", p, err)
+	}
+	if _, err := places(`\\host\share`); !errors.Is(err, &fault.Error{Code: fault.PathInvalid}) {
+		t.Errorf("records on the network: %v", err)
+	}
+}
+
+// openToAll lets everybody write.
+func openToAll(t *testing.T, dir string) {
+	t.Helper()
+	o, err := openObject(dir, windows.READ_CONTROL|windows.WRITE_DAC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	d, err := o.descriptor()
+	if err == nil {
+		err = o.set(d.DACL.With(winacl.ACE{Flags: winacl.Inherit, Mask: winacl.File.All, SID: winacl.Everyone}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRecordsAreOurs: records that anybody may write are refused. The twin is the same
+// directory before.
+func TestRecordsAreOurs(t *testing.T) {
+	dir := realTemp(t)
+	s, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	openToAll(t, dir)
+	if s, err := openState(dir); !errors.Is(err, &fault.Error{Code: fault.PathInvalid}) {
+		if s != nil {
+			s.close()
+		}
+		t.Errorf("%v", err)
+	}
+}
+
 // TestAuditOnDisk: real directories, one of which anybody may write.
 func TestAuditOnDisk(t *testing.T) {
 	dir := realTemp(t)
@@ -253,21 +309,25 @@ func TestAuditOnDisk(t *testing.T) {
 		}
 	}
 	open := dir + `\d05`
-	o, err := openObject(open, windows.READ_CONTROL|windows.WRITE_DAC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := o.descriptor()
-	if err == nil {
-		err = o.set(d.DACL.With(winacl.ACE{Flags: winacl.Inherit, Mask: winacl.File.All, SID: winacl.Everyone}))
-	}
-	o.close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	openToAll(t, open)
 	f, err := Audit(realDisk{time.Now()}, dir, nil)
 	if err != nil || f.Seen != 20 || !slices.Equal(f.Flagged, []string{open}) {
 		t.Errorf("%+v %v", f, err)
+	}
+}
+
+// TestEnvBlock: the form of CreateProcess, also for what is no valid Unicode.
+func TestEnvBlock(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want []uint16
+	}{
+		{nil, []uint16{0, 0}}, {[]string{"A=é", "B="}, []uint16{'A', '=', 0xe9, 0, 'B', '=', 0, 0}},
+		{[]string{windows.UTF16ToString([]uint16{'A', '=', 0xd800, 'x'})}, []uint16{'A', '=', 0xd800, 'x', 0, 0}},
+	} {
+		if got := envBlock(c.env); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %x, want %x", c.env, got, c.want)
+		}
 	}
 }
 
