@@ -175,3 +175,20 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatCannotBeJudged: a program that is not there is an error and no list of failures;
+// one that gives up where it is tried is skipped with the reason.
+func TestWhatCannotBeJudged(t *testing.T) {
+	if _, err := installed("no-such-sandbox -- {command}"); fault.CodeOf(err) != fault.SandboxUnavailable || !strings.Contains(err.Error(), "no-such-sandbox") {
+		t.Errorf("%v", err)
+	}
+	if words, err := installed("{bin}/box -- {command}"); err != nil || len(words) != 3 {
+		t.Errorf("%v %v", words, err)
+	}
+	c := &Case{}
+	for name, tried := range map[string]bool{"/usr/bin/firejail": false, "firejail": false, "bwrap": true} {
+		if why := (wrapper{[]string{name, "{command}"}}).cannot(c); (why == "") != tried {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
