@@ -280,7 +280,7 @@ func TestWeakeningsOfTheOwnPolicyAreNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	for _, name := range []string{".ssh/id_ed25519", ".profile"} {
+	for _, name := range []string{".ssh/id_ed25519", ".docker/ca.pem", ".profile"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755), os.WriteFile(filepath.Join(home, name), []byte("decoy\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
@@ -311,6 +311,9 @@ func TestWeakeningsOfTheOwnPolicyAreNoticed(t *testing.T) {
 	}{
 		{"credentials shown", "USER-02", "read ~/.ssh", func(p *plan.Plan) {
 			without(p, func(m plan.Mount) bool { return strings.HasPrefix(m.Origin, "credential") })
+		}},
+		{"a file of a pattern shown", "USER-02", "NOT DENIED: read ~/.docker/ca.pem", func(p *plan.Plan) {
+			without(p, func(m plan.Mount) bool { return strings.HasSuffix(m.Dst, "/ca.pem") })
 		}},
 		{"a writable home", "USER-03", "write ~", func(p *plan.Plan) { p.Landlock = nil; show(p, home, false) }},
 		{"the workspace is not writable", "USER-04", "own.txt", func(p *plan.Plan) {
