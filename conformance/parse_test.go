@@ -191,4 +191,13 @@ func TestWhatCannotBeJudged(t *testing.T) {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
+	box := wrapper{[]string{"bwrap", "{command}"}}
+	for _, x := range []struct {
+		c     Case
+		tried bool
+	}{{Case{Modes: []string{"strict"}}, false}, {Case{Modes: []string{"permissive"}}, false}, {Case{Modes: []string{"strict", "compat"}}, true}, {Case{Backends: []string{"none"}}, false}, {Case{Backends: Isolating["linux"]}, true}, {Case{Policy: "{}"}, false}} {
+		if why := box.cannot(&x.c); (why == "") != x.tried {
+			t.Errorf("modes %v backends %v: %q", x.c.Modes, x.c.Backends, why)
+		}
+	}
 }

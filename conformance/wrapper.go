@@ -134,6 +134,10 @@ func (w wrapper) cannot(c *Case) string {
 		return "about qsandbox itself"
 	case c.own():
 		return "about your own policy for qsandbox"
+	case !slices.Contains(c.modes(), "compat"):
+		return "about the mode " + strings.Join(c.modes(), " or ") + "; a template is judged as compat"
+	case slices.Equal(c.Backends, []string{"none"}):
+		return "about running without a sandbox"
 	case c.Driver != "" && c.Driver != driveRuns:
 		return "about a program that holds sandboxes through qsandbox's library; a template is one command"
 	case c.Judges != "" || c.Shown != "":
