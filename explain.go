@@ -41,6 +41,12 @@ type Verdict struct {
 	Why       string    `json:"why"`
 	Notes     []string  `json:"notes,omitempty"`
 	Mode      string    `json:"mode"`
+
+	// Protected is the row of policy/protected.json whose name a path to be written
+	// has, although no mount keeps it: a new name, or one that was not walked. What
+	// the command makes there is refused or undone (filesystem.newProtected); what a
+	// program outside writes there on its behalf is not.
+	Protected string `json:"protected,omitempty"`
 }
 
 // Explain says whether the command of a request may read, write, execute or
@@ -157,6 +163,7 @@ func (v *Verdict) decide(h host.Host, s *spec.Spec) {
 		d.Allowed, d.Why = false, "the way goes through the link "+at+", which is not in sight"
 	}
 	d = v.judged(s, q, d)
+	d = v.newName(h, s, q, d)
 	v.Allowed, v.Absent, v.Rule, v.Origin, v.Why = d.Allowed, d.Absent, d.Rule, d.Origin, d.Why
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
@@ -14,6 +15,7 @@ import (
 )
 
 // absolute makes the target absolute; false for a program that PATH does not have.
+// Its ".." stay: what they mean is known when the links before them are followed.
 func (v *Verdict) absolute(h host.Host, s *spec.Spec) (string, bool) {
 	p := v.Target
 	switch {
@@ -23,9 +25,18 @@ func (v *Verdict) absolute(h host.Host, s *spec.Spec) (string, bool) {
 		p = filepath.Join(s.User.Home, p[1:])
 	}
 	if !filepath.IsAbs(p) {
-		p = filepath.Join(s.Cwd, p)
+		p = s.Cwd + string(filepath.Separator) + p
 	}
-	return filepath.Clean(p), true
+	if !climbs(h, p) {
+		p = filepath.Clean(p)
+	}
+	return p, true
+}
+
+// climbs tells whether a path has a ".." that a link before it may change the
+// meaning of. Windows takes ".." away before it looks at anything.
+func climbs(h host.Host, p string) bool {
+	return h.GOOS != "windows" && slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 }
 
 // follow gives the place where a path lands, and notes what it met on the way.
@@ -122,10 +133,16 @@ const maxLinks = 40
 // ancestor that exists, with the rest appended. A link that points to nothing is
 // followed by its text: writing through it creates its target. The remark says
 // what could not be looked at.
+//
+// SECURITY: ".." is taken as the kernel takes it, from where the links before it
+// lead: "link/../file" lies beside the link's target, not beside the link.
 func landing(h host.Host, p string, links int) (real, remark string) {
 	real, err := h.RealPath(p)
 	if err == nil {
 		return real, ""
+	}
+	if p, remark = climbed(h, p, links); remark != "" {
+		return p, remark
 	}
 	if st, lerr := h.Lstat(p); lerr == nil && st.IsLink() {
 		target, lerr := h.Readlink(p)
@@ -133,7 +150,7 @@ func landing(h host.Host, p string, links int) (real, remark string) {
 			return p, "the link " + p + " leads nowhere"
 		}
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(p), target)
+			target = filepath.Dir(p) + string(filepath.Separator) + target
 		}
 		return landing(h, target, links-1)
 	}
@@ -150,6 +167,25 @@ func landing(h host.Host, p string, links int) (real, remark string) {
 		remark = above
 	}
 	return filepath.Join(parent, filepath.Base(p)), remark
+}
+
+// climbed takes the ".." out of a path, part by part from the left. The remark is set
+// when the links on the way lead nowhere.
+func climbed(h host.Host, p string, links int) (clean, remark string) {
+	if !climbs(h, p) {
+		return filepath.Clean(p), ""
+	}
+	if links == 0 {
+		return p, "the links of " + p + " lead nowhere"
+	}
+	cur := "/"
+	for _, part := range strings.Split(p, "/") {
+		if part == ".." {
+			cur, _ = landing(h, cur, links-1)
+		}
+		cur = filepath.Join(cur, part)
+	}
+	return cur, ""
 }
 
 // hostOf takes the host and port out of a URL, and leaves anything else as it is.

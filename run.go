@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -95,7 +96,11 @@ func degradedText(c backend.Choice) string {
 // started emits what must be known before the command does anything.
 func (r *run) started() {
 	r.remember()
-	r.emit(event.ExecuteStart, map[string]string{"program": filepath.Base(r.report.Command[0]), "workspace": r.report.Workspace})
+	fields := map[string]string{"program": filepath.Base(r.report.Command[0]), "workspace": r.report.Workspace}
+	if slices.ContainsFunc(r.report.Notices, func(n report.Notice) bool { return n.Kind == spec.HomeNotice }) {
+		fields["home"] = "writable"
+	}
+	r.emit(event.ExecuteStart, fields)
 }
 
 // complete settles the report.

@@ -92,6 +92,9 @@ const attempts = 4
 
 func start(ctx context.Context, req Request) (*Session, *report.Report, error) {
 	r := newRun(req)
+	if err := launch.Room(); err != nil {
+		return nil, r.fail(err), err
+	}
 	r.record()
 	r.recover()
 	for i := range attempts {

@@ -7,6 +7,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/event"
 	"github.com/qiming-sandbox/qsandbox/internal/guard"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/protect"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
@@ -33,14 +34,36 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 	return func(listener *os.File) (err error) {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
 		w.guard, err = guard.Start(listener, guard.Config{
-			Roots: s.Protected.Roots, Homes: s.Protected.Homes, Allow: s.Protected.Allow,
-			Places: places(p), User: switchedTo(p), OnDenied: w.deny,
+			Roots: s.Protected.Roots, Given: written(s), Homes: s.Protected.Homes, Allow: s.Protected.Allow,
+			Watched: watched(s.Protected), Places: places(p), User: switchedTo(p), OnDenied: w.deny,
 		})
 		if err == nil {
 			r.supervisor = w
 		}
 		return err
 	}
+}
+
+// written are the user's own writable entries: a longer path than that of a protected
+// name above it, and so what counts (FS-02).
+func written(s *spec.Spec) (out []string) {
+	for _, r := range s.Rules {
+		if r.Layer == spec.User && r.Access == spec.Write && !r.Pin {
+			out = append(out, r.Path)
+		}
+	}
+	return out
+}
+
+// watched are the paths that protected links and git settings need, and no mount keeps.
+func watched(f protect.Found) map[string]string {
+	out := map[string]string{}
+	for _, it := range f.Items {
+		if it.Action == protect.Watch {
+			out[it.Path] = it.Name
+		}
+	}
+	return out
 }
 
 // places are the directories in which the Landlock domain lets names be made: the

@@ -3,6 +3,7 @@ package qsandbox_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -221,10 +222,71 @@ func TestWeakeningsAreNoticed(t *testing.T) {
 	t.Logf("%d of %d weakenings were noticed", caught, len(weakenings))
 }
 
+// TestWeakeningsOfTheOwnPolicyAreNoticed does the same with the cases about the policy
+// that this account would use, in a home of decoys.
+func TestWeakeningsOfTheOwnPolicyAreNoticed(t *testing.T) {
+	if !celltest.Inside(t) {
+		return
+	}
+	home, err := os.MkdirTemp("/var/lib", "qsandbox-own-") // /tmp is another one inside
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	for _, name := range []string{".ssh/id_ed25519", ".profile"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755), os.WriteFile(filepath.Join(home, name), []byte("decoy\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := func() map[string]results.Record {
+		t.Helper()
+		keepEnvironment(t)
+		t.Setenv("HOME", home)
+		t.Setenv("QSANDBOX_STORE", filepath.Join(home, "none.db"))
+		rep, err := conformance.Verify(t.Context(), conformance.Options{Cases: cases(t, "USER-01", "USER-02", "USER-03", "USER-04")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]results.Record{}
+		for _, r := range rep.Records {
+			out[r.CaseID] = r
+		}
+		return out
+	}
+	for id, r := range own() {
+		if r.Status != results.Pass || r.Mode != "compat" {
+			t.Fatalf("%s does not pass without a weakening: %+v", id, r)
+		}
+	}
+	for _, w := range []struct {
+		name, must, says string
+		do               func(*plan.Plan)
+	}{
+		{"credentials shown", "USER-02", "read ~/.ssh", func(p *plan.Plan) {
+			without(p, func(m plan.Mount) bool { return strings.HasPrefix(m.Origin, "credential") })
+		}},
+		{"a writable home", "USER-03", "write ~", func(p *plan.Plan) { p.Landlock = nil; show(p, home, false) }},
+		{"the workspace is not writable", "USER-04", "own.txt", func(p *plan.Plan) {
+			for i := range p.Mounts {
+				if strings.HasSuffix(p.Mounts[i].Dst, "/own/ws") {
+					p.Mounts[i].ReadOnly = true
+				}
+			}
+		}},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			defer qsandbox.Weaken(w.do)()
+			if r := own()[w.must]; r.Status != results.Fail || !strings.Contains(r.Notes, w.says) {
+				t.Errorf("SURVIVED: %+v", r)
+			}
+		})
+	}
+}
+
 // keepEnvironment: verify puts decoys into the environment of its process.
 func keepEnvironment(t *testing.T) {
 	t.Helper()
-	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HOST_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN"} {
+	for _, k := range []string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "QSANDBOX_STORE", "HOST_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN"} {
 		if v, ok := os.LookupEnv(k); ok {
 			t.Setenv(k, v)
 		} else {

@@ -65,6 +65,9 @@ func (t *trier) sendDriver(ctx context.Context, c *Case, backend, mode string) (
 	return one.Run, nil
 }
 
+// farewell is the time for a worker that was told to stop.
+const farewell = 90 * time.Second
+
 // startLeashed starts a worker with its order. Its input stays open as long as this
 // process lives: at its end the worker stops.
 func startLeashed(cmd *exec.Cmd, o order) error {
@@ -76,6 +79,8 @@ func startLeashed(cmd *exec.Cmd, o order) error {
 	if err != nil {
 		return err
 	}
+	// A soak that is interrupted ends like one whose time is over, and says so.
+	cmd.Cancel, cmd.WaitDelay = in.Close, farewell
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -253,7 +253,7 @@ func (a *attempt) inside() {
 	} else {
 		a.run.ExitCode = &in.code
 	}
-	a.keep("inside", "inside", script, trace{in.code, out})
+	a.keep(a.c.where(), a.c.where(), script, trace{in.code, out})
 	v := a.judge(in)
 	// Always: it also takes away what an attempt left that worked.
 	if after := a.afterwards(); v.status == results.Pass {

@@ -61,6 +61,7 @@ type Case struct {
 	Shown     string     // how the attempt is known to work without a sandbox, if not in a cell; see shownBy
 	Judged    string     // "effect": the command may seem to work inside, where it has a layer of its own; outside it must have had no effect
 	Judges    string     // "qsandbox": it is about things of which a cell, where others are tried, has its own
+	Runs      string     // "outside": it is about the program's own commands, and no sandbox takes part; see onTheHost
 	Skip      string     // why no machine can run it yet
 	Limits    []Limit    // known limits, each with its reason
 

@@ -11,7 +11,7 @@ var (
 	knownBackends  = []string{"linux-native", "linux-bwrap", "macos-seatbelt", "windows-sandbox", "docker", "none", "policy"}
 	knownModes     = []string{"strict", "compat", "permissive"}
 	knownWith      = []string{"socket", "abstract", "tcp", "process", "descriptor"}
-	knownDrivers   = []string{driveSessions, driveRuns, driveLeak, driveSoakSession, driveSoakRuns}
+	knownDrivers   = []string{driveSessions, driveRuns, driveLeak, driveSoakSession, driveSoakRuns, ownSandbox, ownHidden, ownClosed, ownOpen}
 )
 
 // Ways to show that an attempt works without a sandbox, other than in a cell.
@@ -64,10 +64,15 @@ func (p *parsing) check() error {
 		return p.fail("driver", "a case with a driver expects works and has no sections")
 	case (c.Driver == driveSessions || c.Driver == driveRuns || c.Driver == driveLeak) && c.Count < 2:
 		return p.fail("count", "the driver %s wants at least 2", c.Driver)
+	case c.own() && (len(c.Backends) != 1 || c.Backends[0] != "policy" || len(c.Modes) > 0):
+		return p.fail("driver", "the account's own policy says backend and mode: write backends: policy, and no modes")
 	case c.Full > 0 && c.Full < c.Count:
 		return p.fail("full", "it is less than count")
 	case c.Driver != "" && !slices.Contains(knownDrivers, c.Driver):
 		return p.fail("driver", "%q is none of %s", c.Driver, strings.Join(knownDrivers, ", "))
+	}
+	if err := p.checkOnHost(); err != nil {
+		return err
 	}
 	return p.checkLists()
 }

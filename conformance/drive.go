@@ -18,6 +18,10 @@ const (
 	driveLeak        = "leak"         // made and released one after the other
 	driveSoakSession = "soak-session" // one, for long
 	driveSoakRuns    = "soak-runs"    // one after the other, for long
+	ownSandbox       = "own-sandbox"  // these four are about the account's own policy; see own
+	ownHidden        = "own-hidden"
+	ownClosed        = "own-closed"
+	ownOpen          = "own-open"
 )
 
 // shortSoak is the length of a soak when none is asked for.
@@ -27,6 +31,7 @@ const shortSoak = time.Second
 type driver struct {
 	t             *trier
 	ctx           context.Context
+	stop          context.Context // its end is the end of a soak; what was begun goes on by ctx
 	c             *Case
 	p             *place
 	m             *gauge
@@ -55,7 +60,7 @@ func (t *trier) drive(ctx context.Context, c *Case, backend, mode string, run re
 	if err != nil {
 		return skipped(run, "it cannot be measured here: "+err.Error())
 	}
-	d := &driver{t: t, ctx: ctx, c: c, p: p, m: m, backend: backend, mode: mode}
+	d := &driver{t: t, ctx: context.WithoutCancel(ctx), stop: ctx, c: c, p: p, m: m, backend: backend, mode: mode}
 	v := d.perform(&run)
 	run.Resolved = backend
 	run.Status, run.Leak, run.Notes = v.status, v.leak, strings.Join(append([]string{v.notes}, d.told...), "; ")

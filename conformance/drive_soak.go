@@ -17,7 +17,7 @@ func (d *driver) leak() error {
 	n, began := d.count(), time.Now()
 	every := max(1, n/leakReadings)
 	for i := range n {
-		if err := d.ctx.Err(); err != nil {
+		if err := d.stop.Err(); err != nil {
 			return err
 		}
 		if err := d.round(i); err != nil {
@@ -56,8 +56,9 @@ func (d *driver) soak(pause time.Duration, do func(i int) error) (n int, err err
 	apart := max(min(usualApart, d.length()/someReadings), d.length()/mostReadings)
 	end, next := time.Now().Add(d.length()), time.Now()
 	for ; time.Now().Before(end) || len(d.m.times) < trend.Least; n++ { // a slow machine has its readings too
-		if err := d.ctx.Err(); err != nil {
-			return n, err
+		if d.stop.Err() != nil {
+			d.tell("INTERRUPTED after %v of %v", (d.length() - time.Until(end)).Round(time.Second), d.length())
+			break
 		}
 		if err := do(n); err != nil {
 			return n, err
@@ -72,7 +73,7 @@ func (d *driver) soak(pause time.Duration, do func(i int) error) (n int, err err
 			}
 		}
 		select {
-		case <-d.ctx.Done():
+		case <-d.stop.Done():
 		case <-time.After(pause):
 		}
 	}

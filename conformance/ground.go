@@ -55,7 +55,7 @@ func newGround(dir, bin, probe string) (*ground, error) {
 	}
 	os.Setenv("HOME", g.home)
 	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-	for _, k := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "TMUX", "GIT_DIR", "GIT_CONFIG_GLOBAL"} {
+	for _, k := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "QSANDBOX_STORE", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "TMUX", "GIT_DIR", "GIT_CONFIG_GLOBAL"} {
 		os.Unsetenv(k)
 	}
 	return g, g.serve()
@@ -156,7 +156,7 @@ func (p *place) fixture(name string) error {
 func (p *place) vars() map[string]string {
 	g := p.g
 	return map[string]string{
-		"T": p.root, "WS": p.ws, "OUT": p.out, "U": p.u, "DECOYHOME": g.home, "BIN": g.bin, "PROBE": g.probe, "S1": g.s1, "S2": g.s2,
+		"T": p.root, "WS": p.ws, "OUT": p.out, "U": p.u, "DECOYHOME": g.home, "BIN": g.bin, "PROBE": g.probe, "QSANDBOX": g.probe, "S1": g.s1, "S2": g.s2,
 		"HOSTPID": fmt.Sprint(g.process.Process.Pid), "HOSTPORT": fmt.Sprint(g.tcp.Addr().(*net.TCPAddr).Port), "HOSTFD": fmt.Sprint(g.fd),
 	}
 }

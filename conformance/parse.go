@@ -198,7 +198,7 @@ func (p *parsing) header(key, value string) error {
 func (c *Case) plain(key string) *string {
 	return map[string]*string{
 		"id": &c.ID, "title": &c.Title, "why": &c.Why, "source": &c.Source, "assumes": &c.Assumes, "skip": &c.Skip,
-		"expect-backend": &c.Backend, "expect-event": &c.Event, "cwd": &c.Cwd, "network": &c.Network, "driver": &c.Driver, "shown": &c.Shown, "judges": &c.Judges, "judged": &c.Judged,
+		"expect-backend": &c.Backend, "expect-event": &c.Event, "cwd": &c.Cwd, "network": &c.Network, "driver": &c.Driver, "shown": &c.Shown, "judges": &c.Judges, "judged": &c.Judged, "runs": &c.Runs,
 	}[key]
 }
 

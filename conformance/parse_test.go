@@ -109,6 +109,31 @@ func TestParseDriver(t *testing.T) {
 	}
 }
 
+// TestParseRuns: what a case that runs outside must and must not have.
+func TestParseRuns(t *testing.T) {
+	const head = "id: MIG-01\ntitle: a\nwhy: b\nseverity: major\nrows: POL-12\nplatforms: linux\nruns: outside\n"
+	for text, want := range map[string]string{
+		"backends: policy\nexpect: works\n":                       "",
+		"backends: policy\nexpect: exit 3\n":                      "",
+		"expect: works\n":                                         "backends: policy",
+		"backends: linux-native\nexpect: works\n":                 "backends: policy",
+		"backends: policy\nexpect: signal SIGKILL\n":              "works or exit N",
+		"backends: policy\nexpect: refused POLICY_INVALID\n":      "works or exit N",
+		"backends: policy\nexpect: works\nterminal: yes\n":        "no sandbox",
+		"backends: policy\nexpect: works\nexpect-backend: none\n": "no sandbox",
+		"backends: policy\nexpect: works\n-- policy --\n{}\n":     "no sandbox",
+		"backends: policy\nexpect: works\n-- twin --\nls\n":       "no sandbox",
+	} {
+		c, err := Parse("dir/file.case", []byte(head+text+"-- command --\ntest 1 = 1\n"))
+		if want == "" && (err != nil || c.where() != "outside") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: want %q, got %v", text, want, err)
+		}
+	}
+	if _, err := Parse("x", []byte(strings.Replace(head, "outside", "inside", 1)+"backends: policy\nexpect: works\n-- command --\ntrue\n")); err == nil || !strings.Contains(err.Error(), "the only value is outside") {
+		t.Errorf("runs: inside: %v", err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sound)
 	f.Add("id: A\n-- command --\n")

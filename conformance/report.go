@@ -47,11 +47,11 @@ func (v *verifying) record(it *item) results.Record {
 }
 
 // report puts everything together.
-func (v *verifying) report() *results.Report {
+func (v *verifying) report(interrupted bool) *results.Report {
 	o := v.o
 	r := &results.Report{
 		Kind: results.Kind, Version: results.Version, Tool: "qsandbox", ToolVersion: o.Version, Started: v.began.UTC(),
-		DurationMS: time.Since(v.began).Milliseconds(), Machines: []results.Machine{v.machine()}, Cases: []results.CaseInfo{},
+		DurationMS: time.Since(v.began).Milliseconds(), Matrix: o.Matrix, Interrupted: interrupted, Machines: []results.Machine{v.machine()}, Cases: []results.CaseInfo{},
 		Records: []results.Record{}, Evidence: []results.Evidence{}, Degradations: []results.Degradation{}, Permissive: []results.Permissive{}, Declared: []string{}, Required: append([]string{}, o.Require...),
 	}
 	if v.words != nil {
@@ -63,7 +63,11 @@ func (v *verifying) report() *results.Report {
 			seen[it.c.ID] = true
 			r.Cases = append(r.Cases, it.c.info())
 		}
-		r.Records = append(r.Records, v.record(it))
+		rec := v.record(it)
+		if interrupted && it.skip == "" && len(it.runs) == 0 {
+			rec.Notes = "verify was interrupted before it was tried"
+		}
+		r.Records = append(r.Records, rec)
 		if len(it.runs) > 0 {
 			slices.SortFunc(it.runs, func(a, b results.Run) int { return strings.Compare(a.As, b.As) })
 			r.Evidence = append(r.Evidence, results.Evidence{Machine: "machine", Platform: v.diagnosis.Platform, Backend: it.backend, Mode: it.mode, CaseID: it.c.ID, Runs: it.runs})

@@ -54,6 +54,9 @@ type product struct{}
 func (product) cannot(*Case) string { return "" }
 
 func (product) run(ctx context.Context, k call) inside {
+	if k.c.Runs == onTheHost {
+		return k.onHost(ctx)
+	}
 	var out bounded
 	var in inside
 	ctx, cancel := context.WithTimeout(ctx, k.limit)

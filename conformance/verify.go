@@ -18,17 +18,18 @@ import (
 // Options say what is verified.
 type Options struct {
 	Cases    []*Case
-	Backends []string      // only these; empty: all
-	Modes    []string      // only these; empty: all
-	Require  []string      // backends of which something must have been tried
-	Jobs     int           // at once; 0: as many as there are processors
-	Dir      string        // where the throw-away place is made; "" finds one
-	Program  string        // a copy of this is what cases call $PROBE, and the worker; "" is this program
-	Account  string        // as root: the ordinary user; "" is SUDO_USER, else nobody
-	As       []Identity    // only these; empty: all that this user can be
-	Template string        // another sandbox instead of qsandbox
-	Version  string        // of the program, for the report
-	Soak     time.Duration // how long each soak lasts, and leak cases take their full count; 0: seconds
+	Backends []string       // only these; empty: all
+	Modes    []string       // only these; empty: all
+	Require  []string       // backends of which something must have been tried
+	Jobs     int            // at once; 0: as many as there are processors
+	Dir      string         // where the throw-away place is made; "" finds one
+	Program  string         // a copy of this is what cases call $PROBE, and the worker; "" is this program
+	Account  string         // as root: the ordinary user; "" is SUDO_USER, else nobody
+	As       []Identity     // only these; empty: all that this user can be
+	Template string         // another sandbox instead of qsandbox
+	Version  string         // of the program, for the report
+	Soak     time.Duration  // how long each soak lasts, and leak cases take their full count; 0: seconds
+	Matrix   results.Matrix // quick: each case in one mode, and as root as root alone unless As says more
 	Progress func(done, total int, r results.Record)
 
 	box sandbox // tests put a weakened one here
@@ -50,8 +51,12 @@ func Verify(ctx context.Context, o Options) (*results.Report, error) {
 		return nil, err
 	}
 	defer v.clean()
-	v.plan()
+	v.plan(ctx)
+	v.tryOwn()
 	for _, who := range v.identities() {
+		if ctx.Err() != nil {
+			break
+		}
 		var err error
 		if who == AsUser && v.h.User.UID == 0 {
 			err = v.byWorker(ctx)
@@ -62,10 +67,10 @@ func Verify(ctx context.Context, o Options) (*results.Report, error) {
 			return nil, err
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && v.done == 0 {
 		return nil, err
 	}
-	return v.report(), nil
+	return v.report(ctx.Err() != nil), nil
 }
 
 type verifying struct {
@@ -78,6 +83,7 @@ type verifying struct {
 	bin       string
 	program   string
 	items     []*item
+	own       func() *own // what the account's own policy does here
 	words     []string
 	mu        sync.Mutex
 	done      int
@@ -110,6 +116,9 @@ func (v *verifying) prepare(ctx context.Context) (err error) {
 	v.program = filepath.Join(v.bin, "qsandbox")
 	if err = copyProgram(v.o.Program, v.program); err != nil {
 		return fault.Wrap(fault.PathInvalid, "copy the program", v.program, err)
+	}
+	if err = copyStore(v.o.Program, v.bin); err != nil {
+		return fault.Wrap(fault.PathInvalid, "copy the program", storeProgram, err)
 	}
 	return nil
 }
@@ -183,6 +192,9 @@ func (v *verifying) identities() []Identity {
 	if len(v.o.As) == 0 && v.o.Template != "" {
 		return can[:1] // SECURITY: a template that confines nothing must not do what cases try as root
 	}
+	if len(v.o.As) == 0 && v.o.Matrix == results.Quick {
+		return can[len(can)-1:]
+	}
 	if len(v.o.As) == 0 {
 		return can
 	}
@@ -190,7 +202,8 @@ func (v *verifying) identities() []Identity {
 }
 
 // plan makes the items: case × backend × mode.
-func (v *verifying) plan() {
+func (v *verifying) plan(ctx context.Context) {
+	v.own = sync.OnceValue(func() *own { return v.lookAtOwn(ctx) })
 	for _, c := range v.o.Cases {
 		goos := v.h.GOOS
 		why := c.Skip
@@ -209,6 +222,7 @@ func (v *verifying) plan() {
 			}
 		}
 	}
+	v.total = len(v.ownItems())
 	for _, who := range v.identities() {
 		v.total += len(v.tasks(who))
 	}
@@ -219,6 +233,12 @@ func (v *verifying) plan() {
 func (v *verifying) modes(c *Case) []string {
 	if v.words != nil {
 		return []string{"compat"}
+	}
+	if c.own() && v.h.GOOS == "linux" {
+		return []string{v.own().mode}
+	}
+	if v.o.Matrix == results.Quick {
+		return quickMode(c.modes())
 	}
 	return c.modes()
 }
@@ -233,7 +253,7 @@ func (v *verifying) backends(c *Case, goos string) []string {
 
 // tasks are the items that an identity tries.
 func (v *verifying) tasks(who Identity) []*item {
-	return slices.DeleteFunc(slices.Clone(v.items), func(it *item) bool { return it.skip != "" || !it.c.runsAs(who) })
+	return slices.DeleteFunc(slices.Clone(v.items), func(it *item) bool { return it.skip != "" || !it.c.runsAs(who) || v.words == nil && it.c.own() })
 }
 
 // keep takes one run, and tells of it.
@@ -264,8 +284,12 @@ func (v *verifying) here(ctx context.Context, who Identity) error {
 	}
 	tasks := v.tasks(who)
 	work(v.o.Jobs, len(tasks), func(i int) bool { return tasks[i].c.soaks() }, func(i int) {
-		if ctx.Err() == nil {
-			v.keep(tasks[i], t.try(ctx, tasks[i].c, tasks[i].backend, tasks[i].mode))
+		if ctx.Err() != nil {
+			return
+		}
+		run := t.try(ctx, tasks[i].c, tasks[i].backend, tasks[i].mode)
+		if ctx.Err() == nil || tasks[i].c.soaks() { // what was cut short shows nothing, but of a soak
+			v.keep(tasks[i], run)
 		}
 	})
 	return nil

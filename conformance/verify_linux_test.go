@@ -31,7 +31,7 @@ func ids(list ...string) func(*Case) bool {
 // keepEnvironment: verify puts decoys into the environment of its process.
 func keepEnvironment(t *testing.T) {
 	t.Helper()
-	for _, k := range append([]string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", wordEnv}, planted...) {
+	for _, k := range append([]string{"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "QSANDBOX_STORE", wordEnv}, planted...) {
 		v, ok := os.LookupEnv(k)
 		t.Setenv(k, v)
 		if !ok {

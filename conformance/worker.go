@@ -161,8 +161,12 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 		last := func(i int) bool { k := o.Tasks[i].Case; return k >= 0 && k < len(o.Cases) && o.Cases[k].soaks() }
 		work(o.Jobs, len(o.Tasks), last, func(i int) {
 			k := o.Tasks[i]
-			if ctx.Err() == nil && k.Case >= 0 && k.Case < len(o.Cases) {
-				lines <- done{i, t.try(ctx, o.Cases[k.Case], k.Backend, k.Mode)}
+			if ctx.Err() != nil || k.Case < 0 || k.Case >= len(o.Cases) {
+				return
+			}
+			run := t.try(ctx, o.Cases[k.Case], k.Backend, k.Mode)
+			if ctx.Err() == nil || last(i) { // as in verifying.here
+				lines <- done{i, run}
 			}
 		})
 	}()

@@ -103,12 +103,16 @@ func splitWords(s string) ([]string, error) {
 // cannot: a template has no way to be told a policy of the case's own.
 func (wrapper) cannot(c *Case) string {
 	switch {
+	case c.Runs == onTheHost:
+		return "about qsandbox's own commands"
 	case c.Policy != "":
 		return "the template is not told this case's policy"
 	case orOff(c.Network) != "off":
 		return "the template has the network off"
 	case c.Want == Refused || c.Event != "" || c.Backend != "" || c.Cwd != "":
 		return "about qsandbox itself"
+	case c.own():
+		return "about your own policy for qsandbox"
 	case c.Driver != "" && c.Driver != driveRuns:
 		return "about a program that holds sandboxes through qsandbox's library; a template is one command"
 	case c.Judges != "" || c.Shown != "":

@@ -177,12 +177,15 @@ func narrowWhatOtherMayWrite(file string, layers []policy.Layer, other qsandbox.
 	if file == "" {
 		return nil
 	}
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return fault.Wrap(fault.PolicyInvalid, "read policy", file, err)
+	if !filepath.IsAbs(file) {
+		wd, err := os.Getwd()
+		if err != nil {
+			return fault.Wrap(fault.PolicyInvalid, "read policy", file, err)
+		}
+		file = wd + string(filepath.Separator) + file // not cleaned: a ".." may follow a link
 	}
 	other.Command = nil
-	v, err := qsandbox.Explain(other, qsandbox.OpWrite, abs)
+	v, err := qsandbox.Explain(other, qsandbox.OpWrite, file)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,6 +62,7 @@ func runExplain(cmd *cobra.Command, f *explainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	layerRemarks(req.Layers)
 	op := qsandbox.Operation(args[0])
 	v, err := qsandbox.Explain(req, op, fromHere(op, args[1]))
 	if err != nil {
@@ -88,8 +90,8 @@ func fromHere(op qsandbox.Operation, target string) string {
 		op == qsandbox.OpExec && filepath.Base(target) == target {
 		return target
 	}
-	if abs, err := filepath.Abs(target); err == nil {
-		return abs
+	if wd, err := os.Getwd(); err == nil && !filepath.IsAbs(target) {
+		return wd + string(filepath.Separator) + target // not cleaned: a ".." may follow a link
 	}
 	return target
 }

@@ -66,6 +66,7 @@ func runPolicyShow(cmd *cobra.Command, f *showFlags) error {
 	if err != nil {
 		return err
 	}
+	layerRemarks(layers)
 	values := qsandbox.HideValues
 	if f.values {
 		values = qsandbox.ShowValues

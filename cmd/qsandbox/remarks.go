@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/qiming-sandbox/qsandbox"
+	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -32,6 +33,16 @@ func remarks(rep *report.Report, verbose bool) {
 		remark("output was cut (limits.output, or nobody read it)")
 	case rep.Exit.Truncated:
 		remark("output was cut (limits.output)")
+	}
+}
+
+// layerRemarks says what layers have to tell, such as what a migration changed, where no
+// report of a run says it: that may be the first use of a new version (POL-11).
+func layerRemarks(layers []policy.Layer) {
+	for _, l := range layers {
+		for _, text := range l.Remarks {
+			remark(text)
+		}
 	}
 }
 

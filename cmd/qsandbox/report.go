@@ -123,14 +123,16 @@ func changeTable(changes []results.Change) string {
 }
 
 func newReportGate() *cobra.Command {
-	return &cobra.Command{
-		Use:   "gate FILE",
+	quick := false
+	cmd := &cobra.Command{
+		Use:   "gate [flags] FILE",
 		Short: "Judge a report by the gates",
 		Long: `Gate judges a report. Exit codes: 0 all gates hold, 1 several fail, 2 the report
 cannot be read, 11 a critical case failed, 12 major cases, 13 a variable leaked,
 14 a degradation without event or reason, 15 a permissive run without its warning,
 16 the Windows network limit is not declared, 17 a case is invalid, 18 nothing was
-tried, 19 nothing was tried on a backend that is required.`,
+tried, 19 nothing was tried on a backend that is required, 20 only the quick matrix
+was run (unless --quick takes it), 21 verify was interrupted.`,
 		Example: "  qsandbox report gate sandbox-report.json",
 		Args:    arguments(1, 1, "one report"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -139,16 +141,27 @@ tried, 19 nothing was tried on a backend that is required.`,
 				if err != nil {
 					return err
 				}
-				if err := show(verifySummary(r)); err != nil {
+				accept := results.Matrix("")
+				if quick {
+					accept = results.Quick
+				}
+				whole := r.Whole(accept)
+				text := verifySummary(r)
+				if !whole.Holds {
+					text += gateLine(whole)
+				}
+				if err := show(text); err != nil {
 					return err
 				}
-				if code := results.GateExit(r.Gates()); code != 0 {
+				if code := results.GateExit(append(r.Gates(), whole)); code != 0 {
 					return exitError(code)
 				}
 				return nil
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&quick, "quick", false, "take a report of the quick matrix, too")
+	return cmd
 }
 
 // couldFail turns errors of ours into exit code 2, as verify has it.

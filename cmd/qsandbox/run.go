@@ -16,6 +16,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/policy"
 	"github.com/qiming-sandbox/qsandbox/report"
 )
 
@@ -105,8 +106,20 @@ func (f *runFlags) perform(fl changes, args []string, got *capture) (*report.Rep
 	req.Stdout, req.Stderr = os.Stdout, os.Stderr
 	if f.json {
 		req.Stdout, req.Stderr = &got.out, &got.err
+		req.Layers = append([]policy.Layer{kept()}, req.Layers...)
 	}
 	return runSignals(context.Background(), f, req)
+}
+
+// mostKept is what --json keeps of each stream where limits.output says nothing: the
+// limits of the sandbox do not count for what we hold for the command.
+const mostKept = policy.Size(64 << 20)
+
+// kept is the lowest layer of a run with --json.
+func kept() policy.Layer {
+	l, most := policy.Layer{Origin: policy.Origin{Kind: policy.OriginBuiltIn}}, mostKept
+	l.Limits.Output = &most
+	return l
 }
 
 // signalled is the cause of a context that a signal to the launcher ended.

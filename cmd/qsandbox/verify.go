@@ -40,6 +40,7 @@ type verifyFlags struct {
 	user          string
 	soak          time.Duration
 	list, json    bool
+	quick         bool
 	worker        bool
 }
 
@@ -56,6 +57,7 @@ throw-away place. As root, every case runs as root and as an ordinary user.
 Exit codes: 0 all gates hold, 1 a gate fails (also when everything was
 skipped), 2 it could not be run.`,
 		Example: `  qsandbox verify
+  qsandbox verify --quick
   qsandbox verify --run 'LX-NET' --backend linux-native --mode strict
   qsandbox verify --severity critical --out report
   qsandbox verify --command @bwrap
@@ -78,6 +80,7 @@ skipped), 2 it could not be run.`,
 	fl.StringVar(&f.out, "out", "", "write the reports to `DIR` (default: none, but a summary)")
 	fl.StringVar(&f.user, "user", "", "as root: the ordinary `USER` to run cases as (default: SUDO_USER, else nobody)")
 	fl.DurationVar(&f.soak, "soak", 0, "the `TIME` that each soak lasts, such as 24h (default: a second); leak cases take their full count then")
+	fl.BoolVar(&f.quick, "quick", false, "the quick matrix: every critical case and one of each other kind, in one mode on each backend, as this account alone")
 	fl.BoolVar(&f.list, "list", false, "list the cases, and run nothing")
 	fl.BoolVar(&f.json, "json", false, "print sandbox-report.json instead of the summary")
 	fl.BoolVar(&f.worker, "worker", false, "")
@@ -106,6 +109,7 @@ func verify(f *verifyFlags) error {
 func (f *verifyFlags) perform() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	if f.worker {
 		return conformance.Work(ctx, os.Stdin, os.Stdout)
 	}
@@ -125,10 +129,14 @@ func (f *verifyFlags) perform() error {
 	for _, a := range f.as {
 		as = append(as, conformance.Identity(a))
 	}
+	matrix := results.Matrix("")
+	if f.quick {
+		matrix = results.Quick
+	}
 	p := newProgress(os.Stderr)
 	rep, err := conformance.Verify(ctx, conformance.Options{
 		Cases: cases, Backends: f.backends, Require: f.require, Modes: f.modes, Jobs: f.jobs, As: as, Dir: f.dir, Account: f.user,
-		Template: f.command, Version: readBuild().Version, Soak: f.soak, Progress: p.tell,
+		Template: f.command, Version: readBuild().Version, Soak: f.soak, Matrix: matrix, Progress: p.tell,
 	})
 	p.clear()
 	if err != nil {
@@ -172,6 +180,12 @@ func (f *verifyFlags) selected() ([]*conformance.Case, error) {
 		if worst, err = conformance.ParseSeverity(f.severity); err != nil {
 			return nil, err
 		}
+	}
+	if f.quick {
+		cases = conformance.QuickCases(cases)
+	}
+	if f.quick && f.soak != 0 {
+		return nil, fault.New(fault.UsageInvalid, "read flag --quick", "", "it has no soaks: leave --soak out")
 	}
 	if f.soak < 0 {
 		return nil, fault.New(fault.UsageInvalid, "read flag --soak", f.soak.String(), "use a time such as 90s or 24h")

@@ -12,6 +12,12 @@ func verifySummary(rep *results.Report) string {
 	var b strings.Builder
 	s := rep.Summary
 	fmt.Fprintf(&b, "%s%d records: %d pass, %d fail, %d invalid, %d known limits, %d skipped\n\n", heading("result"), s.Total, s.Pass, s.Fail, s.Invalid, s.KnownLimit, s.Skip)
+	if rep.Matrix == results.Quick {
+		b.WriteString("the QUICK matrix: a part of the cases, in one mode each\n\n")
+	}
+	if rep.Interrupted {
+		b.WriteString("INTERRUPTED: not all was tried\n\n")
+	}
 	var t table
 	for _, r := range rep.Metrics.PassRate {
 		rate := "nothing tried"
@@ -27,13 +33,18 @@ func verifySummary(rep *results.Report) string {
 	b.WriteString("\n" + heading("gates"))
 	t = nil
 	for _, g := range rep.Gates() {
-		word := paintOut(green, "holds")
-		if !g.Holds {
-			word = paintOut(red, "FAILS")
-		}
-		b.WriteString("  " + word + "  " + printable(g.Name+": "+g.Detail) + "\n")
+		b.WriteString(gateLine(g))
 	}
 	return b.String()
+}
+
+// gateLine is one gate for people.
+func gateLine(g results.Gate) string {
+	word := paintOut(green, "holds")
+	if !g.Holds {
+		word = paintOut(red, "FAILS")
+	}
+	return "  " + word + "  " + printable(g.Name+": "+g.Detail) + "\n"
 }
 
 func withStatus(rep *results.Report, st results.Status) string {

@@ -16,7 +16,7 @@ const mostPIDs = 1 << 22
 // it, or the first: what is sent to all of them, or to the first, stays in the sandbox.
 //
 // SECURITY: the numbers are asked of the kernel one by one. /proc may be of another
-// process namespace than the probe, or hide processes; it is used only to let
+// process namespace than the probe, or hide processes; below manyPIDs it is used only to let
 // processes off, and one of which it says nothing is a stranger.
 func alone(stranger int) error {
 	if err := unix.Kill(stranger, 0); err != unix.ESRCH {
@@ -33,11 +33,46 @@ func alone(stranger int) error {
 	if !own[1] {
 		return fmt.Errorf("the first process is not above this one")
 	}
-	for pid, end := 1, highest(); pid < end; pid++ {
+	for pid, end := 1, asked(highest()); pid < end; pid++ {
 		if unix.Kill(pid, 0) == unix.ESRCH {
 			continue
 		}
 		if of, _ := leader(pid); !own[of] {
+			return fmt.Errorf("process %d is a stranger", pid)
+		}
+	}
+	return listedAreOwn(own)
+}
+
+// manyPIDs are asked of the kernel one by one in any case. Four million, as many as a new
+// process namespace may have, take seconds.
+const manyPIDs = 1 << 16
+
+// asked is where the asking may end: numbers are given one after the other, so above the
+// last one there is nothing that began after this namespace was new, and the last one is
+// told by the kernel for the caller's own namespace (/proc/loadavg, proc(5)). Where
+// it is not told, all are asked. What has gone round is in the list of /proc.
+func asked(highest int) int {
+	data, err := os.ReadFile("/proc/loadavg")
+	f := strings.Fields(string(data))
+	if err != nil || len(f) != 5 {
+		return highest
+	}
+	last, err := strconv.Atoi(f[4])
+	if err != nil || last < os.Getpid() { // it has gone round
+		return highest
+	}
+	return min(highest, max(manyPIDs, last+manyPIDs))
+}
+
+// listedAreOwn looks at what /proc lists, too: a number above those that were asked.
+func listedAreOwn(own map[int]bool) error {
+	list, err := os.ReadDir("/proc")
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid >= manyPIDs && !own[pid] {
 			return fmt.Errorf("process %d is a stranger", pid)
 		}
 	}

@@ -6,6 +6,8 @@
 // looked at the caller's rights. Such a refusal counts as "reached": the call was
 // let in.
 //
+// reach opens paths that it is given on its input, and reads and writes nothing.
+//
 // Three kinds do more than that. terminal and memfd-exec run a program, and cell
 // makes an environment and runs one in it. socket-* of a kind that the kernel has as
 // a module would have it loaded: ask the probe "registered" first, as cases do. And
@@ -16,6 +18,7 @@ package probe
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -43,6 +46,9 @@ func Main(args []string, out, msg io.Writer) int {
 	list := attempts()
 	if len(args) > 0 && args[0] == "terminal" && len(args) > 1 {
 		return terminal(args[1:], out, msg)
+	}
+	if len(args) == 1 && args[0] == ReachName {
+		return reach(os.Stdin, out, msg)
 	}
 	if len(args) > 0 && args[0] == cell.Name {
 		return cell.Main(args[1:], msg)

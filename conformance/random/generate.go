@@ -121,13 +121,6 @@ func (g *generator) rules() {
 	for range g.IntN(3) {
 		r.DenyWrite = append(r.DenyWrite, g.entry(true))
 	}
-	// Known and reported: under prevent the launcher refuses new names below a protected
-	// one even where an entry of the user's makes them writable; explain says allowed.
-	for _, e := range r.Writable {
-		for name := range protectedNames {
-			r.Prevent = r.Prevent && !strings.Contains(e, name)
-		}
-	}
 	if g.IntN(4) == 0 {
 		r.AllowProtected = []string{pick(g, []string{"vscode", "idea", "mcp"})}
 	}

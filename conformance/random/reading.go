@@ -141,9 +141,27 @@ func (r *reading) found(pattern string, c claim) {
 			}
 			return nil
 		}
-		r.claim(p, c)
+		if c.right != readOnly || c.takes || !r.inHidden(parts, p) {
+			r.claim(p, c)
+		}
 		return nil
 	})
+}
+
+// inHidden tells whether a folder above p is hidden by name and found by the pattern
+// as well: then the pattern shows nothing in it.
+func (r *reading) inHidden(parts []string, p string) bool {
+	for dir := filepath.Dir(p); dir != "/"; dir = filepath.Dir(dir) {
+		if !matches(parts, strings.Split(dir[1:], "/")) {
+			continue
+		}
+		for _, e := range r.rules.DenyRead {
+			if real, ok := landOn(r.place(e)); ok && !isPattern(e) && real == dir {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // protectedNames are those of the protected names that trees have.
@@ -153,17 +171,43 @@ var protectedNames = map[string]string{".vscode": "vscode", ".idea": "idea", ".m
 // what links in them lead to.
 func (r *reading) protected() {
 	_ = filepath.WalkDir(r.root, func(p string, e fs.DirEntry, err error) error {
-		name, ok := protectedNames[filepath.Base(p)]
-		if err != nil || !ok || e.Type()&fs.ModeSymlink != 0 || slices.Contains(r.rules.AllowProtected, name) {
+		if err != nil || e.Type()&fs.ModeSymlink != 0 || !r.isProtected(p) || r.within(p) {
 			return nil
 		}
 		r.claim(p, claim{right: readOnly, written: true, takes: true})
 		if e.IsDir() && r.inWritable(p) {
 			r.linksIn(p, 2)
-			return fs.SkipDir
 		}
 		return nil
 	})
+}
+
+func (r *reading) isProtected(p string) bool {
+	name, ok := protectedNames[filepath.Base(p)]
+	return ok && !slices.Contains(r.rules.AllowProtected, name)
+}
+
+// within tells whether a path lies in a protected folder of a writable one, as a part
+// of it: a folder that was given as writable stands for itself.
+func (r *reading) within(p string) bool {
+	given := r.given()
+	for dir := filepath.Dir(p); dir != "/" && !slices.Contains(given, dir); dir = filepath.Dir(dir) {
+		if r.isProtected(dir) && r.inWritable(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// given are the folders that are writable.
+func (r *reading) given() []string {
+	list := []string{r.root + "/ws"}
+	for _, w := range r.rules.Writable {
+		if p, ok := landOn(r.place(w)); ok && r.rules.Mode != "strict" {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // linksIn: links in a protected folder, and in those that it holds, count.
@@ -184,17 +228,12 @@ func (r *reading) linksIn(dir string, depth int) {
 }
 
 // inWritable tells whether a path lies in a folder that was given as writable, and
-// is none itself and holds none.
+// neither is nor holds one that lies in no other.
 func (r *reading) inWritable(real string) bool {
-	in := false
-	list := []string{r.root + "/ws"}
-	for _, w := range r.rules.Writable {
-		if p, ok := landOn(r.place(w)); ok && r.rules.Mode != "strict" {
-			list = append(list, p)
-		}
-	}
+	in, list := false, r.given()
 	for _, w := range list {
-		if w == real || strings.HasPrefix(w, real+"/") {
+		inner := slices.ContainsFunc(list, func(o string) bool { return strings.HasPrefix(w, o+"/") })
+		if !inner && (w == real || strings.HasPrefix(w, real+"/")) {
 			return false
 		}
 		in = in || strings.HasPrefix(real, w+"/")

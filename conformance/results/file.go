@@ -67,6 +67,9 @@ func Read(name string, data []byte) (*Report, error) {
 // check looks at what the types cannot say.
 func (r *Report) check() error {
 	known := map[string]bool{}
+	if r.Matrix != "" && r.Matrix != Quick {
+		return fmt.Errorf("field \"matrix\" is %q", r.Matrix)
+	}
 	for i, c := range r.Cases {
 		if c.ID == "" || known[c.ID] {
 			return fmt.Errorf("field \"cases[%d].id\" is empty or there twice", i)

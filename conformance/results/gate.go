@@ -38,7 +38,7 @@ const majorShare = 0.99
 // Gates judges a report.
 func (r *Report) Gates() []Gate {
 	return []Gate{r.tried(), r.required(), r.valid(), r.share("critical", 1, ExitCritical), r.share("major", majorShare, ExitMajor),
-		r.envLeaks(), r.degraded(), r.permissive(), r.windows()}
+		r.envLeaks(), r.degraded(), r.permissive(), r.windows(), r.finished()}
 }
 
 // GateExit gives 0, the code of the one gate that fails, or 1 for several.

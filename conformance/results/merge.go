@@ -48,6 +48,10 @@ func (m *merging) add(r *Report) error {
 		out.Started = r.Started
 	}
 	out.DurationMS = max(out.DurationMS, r.DurationMS)
+	out.Interrupted = out.Interrupted || r.Interrupted
+	if r.Matrix == Quick { // the whole is no more than its parts
+		out.Matrix = Quick
+	}
 	for _, c := range r.Cases {
 		have, ok := m.cases[c.ID]
 		if ok && (have.Severity != c.Severity || have.Title != c.Title || have.Expect != c.Expect) {

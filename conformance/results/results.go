@@ -49,6 +49,8 @@ type Report struct {
 	ToolVersion  string        `json:"tool_version"`
 	Started      time.Time     `json:"started"`
 	DurationMS   int64         `json:"duration_ms"`
+	Matrix       Matrix        `json:"matrix,omitempty"`      // quick: only a part was asked for
+	Interrupted  bool          `json:"interrupted,omitempty"` // a signal ended verify before all was tried
 	Machines     []Machine     `json:"machines"`
 	Cases        []CaseInfo    `json:"cases"`
 	Records      []Record      `json:"records"`

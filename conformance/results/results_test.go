@@ -18,6 +18,29 @@ func record(id, platform string, st Status) Record {
 }
 
 // TestReadRefusesWhatDoesNotFit: each change of a good report is an error that names the place.
+// TestWhole: a gate does not take the quick matrix for more, nor an interrupted run.
+func TestWhole(t *testing.T) {
+	r := sample("a", record("LX-A-01", "linux/amd64", Pass))
+	if g := r.Whole(""); !g.Holds {
+		t.Errorf("%+v", g)
+	}
+	r.Matrix = Quick
+	if g := r.Whole(""); g.Holds || g.Exit != ExitQuick {
+		t.Errorf("%+v", g)
+	}
+	if g := r.Whole(Quick); !g.Holds {
+		t.Errorf("%+v", g)
+	}
+	both, err := Merge(sample("b", record("LX-A-01", "linux/amd64", Pass)), r)
+	if err != nil || both.Whole("").Holds {
+		t.Errorf("joined: %v", err)
+	}
+	r.Interrupted = true
+	if code := GateExit(r.Gates()); code != ExitInterrupted {
+		t.Errorf("interrupted: %d", code)
+	}
+}
+
 func TestReadRefusesWhatDoesNotFit(t *testing.T) {
 	data, err := sample("r1", record("LX-A-01", "linux/amd64", Pass), record("LX-B-01", "linux/amd64", Fail)).JSON()
 	if err != nil {

@@ -107,6 +107,7 @@ func full(run string) *Report {
 		Samples: []SampleSeries{{Name: "memory", Unit: "bytes", Seconds: []float64{0, 1.5}, Values: []float64{1, 2}, Growing: true, Note: "n"}}}}}}
 	r.Degradations = []Degradation{{"LX-A-01", "linux-native", "compat", "r", true}}
 	r.Permissive = []Permissive{{"LX-A-01", "linux-native", true}}
+	r.Matrix, r.Interrupted = Quick, true
 	r.Required, r.Declared = []string{"linux-native"}, []string{WindowsLimit}
 	r.Settle()
 	return r

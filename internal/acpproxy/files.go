@@ -1,6 +1,7 @@
 package acpproxy
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/qiming-sandbox/qsandbox"
@@ -20,7 +21,12 @@ func (p *proxy) files(m *jsonrpc.Message) *jsonrpc.Error {
 	case "fs/write_text_file":
 		op = qsandbox.OpWrite
 	default:
-		return nil
+		if !strings.HasPrefix(strings.ToLower(m.Method), "fs/") {
+			return nil
+		}
+		// SECURITY: a method that a later version or this client adds would be carried out
+		// outside, and we do not know what it does.
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethod, Message: m.Method + " is not known here, and does not pass to the client"}
 	}
 	list, _ := jsonrpc.Members(m.Line, m.Params)
 	v, found, clear := jsonrpc.Single(list, "path")
@@ -28,14 +34,44 @@ func (p *proxy) files(m *jsonrpc.Message) *jsonrpc.Error {
 	if !found || !clear || !isText {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "invalid params: " + m.Method + " wants one path"}
 	}
-	verdict, err := qsandbox.Explain(p.opt.Agent, op, path)
+	if !filepath.IsAbs(path) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: "invalid params: " + m.Method + " wants an absolute path"}
+	}
+	verdicts, err := qsandbox.ExplainAll(p.opt.Agent, readings(op, path))
 	if err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParams, Message: m.Method + ": " + err.Error()}
 	}
-	if !OnHost(verdict) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: string(op) + " was not allowed: the agent's policy keeps this file from it, also through the client (rule: " + verdict.Rule + ")"}
+	for _, v := range verdicts {
+		if rule := refusal(v); rule != "" {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: string(op) + " was not allowed: the agent's policy keeps this file from it, also through the client (rule: " + rule + ")"}
+		}
 	}
 	return nil
+}
+
+// readings are the files that a client may take a path for.
+//
+// SECURITY: the kernel follows a link before it takes the ".." after it, and a client
+// that cleans the path first does not. Both files must be allowed.
+func readings(op qsandbox.Operation, path string) []qsandbox.Question {
+	list := []qsandbox.Question{{Operation: op, Target: path}}
+	if clean := filepath.Clean(path); clean != path {
+		list = append(list, qsandbox.Question{Operation: op, Target: clean})
+	}
+	return list
+}
+
+// refusal gives the rule that keeps a file from the agent, "" for none. A new
+// protected name is refused in every mode that isolates: the client is outside, where
+// nothing prevents it.
+func refusal(v qsandbox.Verdict) string {
+	switch {
+	case !OnHost(v):
+		return v.Rule
+	case v.Protected != "":
+		return "protected: " + v.Protected
+	}
+	return ""
 }
 
 // OnHost tells whether a verdict allows something with the host's own file. In a

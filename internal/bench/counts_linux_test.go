@@ -31,7 +31,7 @@ var bounds = []struct {
 	{"linux-bwrap: system calls", 1620},
 	{"linux-bwrap: processes and threads made", 9},
 	{"linux-bwrap: programs executed", 4},
-	{"linux-bwrap: page faults", 847},
+	{"linux-bwrap: page faults", 746},
 	{"library linux-native: allocations", 2010},
 }
 

@@ -71,6 +71,9 @@ var attacks = []string{
 	"evil/.git: mkdir e && cp -r evil/. e/ && mv e evil/.git",
 	"empty/.git: ln -s ../evil empty/.git",
 	"empty/.git: mv evil empty/.git",
+	".github: mkdir x.git x.git/hooks; echo x > x.git/hooks/h; mv x.git .github",
+	".hg: mkdir x.git; echo x > x.git/hgrc; mv x.git .hg",
+	"x.git/.github/hooks: mkdir x.git; mv evil x.git/.github",
 	"n.git: mv evil n.git",
 	"old.git/hooks: mkdir old.git/hooks",
 	"old.git: mv old.git new.git",
@@ -163,6 +166,50 @@ func TestAttacksWork(t *testing.T) {
 			t.Errorf("%s does nothing to %s: %s", cmd, name, out)
 		}
 	}
+}
+
+// TestAttackWatched: what git settings lead to through a link, or will lead to when it
+// is there, does not come to be, by itself or with a folder.
+func TestAttackWatched(t *testing.T) {
+	ways(t, func(t *testing.T, r *rig) {
+		r.cfg = func(c *Config) {
+			c.Watched = map[string]string{r.root + "/tools": "git-hooks", r.root + "/a/hooks": "git-hooks"}
+		}
+		const script = `ln -s /x tools; mkdir tools; mkdir -p a/hooks; mkdir -p b/hooks; mv b a/; rmdir a/b/hooks a/b a; mkdir -p c/hooks; mv c a; echo x > tools; ls`
+		if out, _ := r.run(true, "sh", "-c", "exec 2>/dev/null; "+script); !strings.Contains(out, "c\n") || strings.Contains(out, "tools") || strings.Contains(out, "a\n") {
+			t.Errorf("%q", out)
+		}
+		if out, _ := r.run(true, "sh", "-c", "rm -rf a c; mkdir d toolsx; mv d a; mv toolsx t && ls"); out != "a\nt\n" {
+			t.Errorf("twin: %q", out)
+		}
+	})
+}
+
+// TestAttackBeyondPathMax: a folder of protected names cannot come to be where its path
+// is too long to be told, and be moved up from there inside another folder.
+func TestAttackBeyondPathMax(t *testing.T) {
+	const script = `
+import os
+ws = os.open('.', os.O_RDONLY)
+os.makedirs('q/hooks'); os.makedirs('p'); open('p/hgrc', 'w').close(); os.makedirs('top/x'); os.chdir('top/x')
+for i in range(25): os.mkdir('a'*200); os.chdir('a'*200)
+d = os.open('.', os.O_RDONLY)
+for src, dst in (('q', '.github'), ('p', '.hg')):
+    try: os.rename(src, dst, src_dir_fd=ws, dst_dir_fd=d); print('made', dst)
+    except PermissionError: pass
+os.mkdir('plain'); os.rename('plain', 'plain2'); print('twin')
+`
+	ways(t, func(t *testing.T, r *rig) {
+		if out, err := r.run(true, "python3", "-c", script); err != nil || out != "twin\n" {
+			t.Errorf("%q %v", out, err)
+		}
+		if out, err := r.run(false, "sh", "-c", "rm -rf top q p"); err != nil {
+			t.Error(out, err)
+		}
+		if out, _ := r.run(false, "python3", "-c", script); out != "made .github\nmade .hg\ntwin\n" {
+			t.Errorf("control: %q", out)
+		}
+	})
 }
 
 // TestDailyGit: what must go on working in a repository that was there before.

@@ -52,6 +52,30 @@ func TestPlainNamesAreRefused(t *testing.T) {
 	})
 }
 
+// TestGivenBelowAProtectedName: a writable entry of the user's is a longer path than
+// the protected name above it. What is protected within it, or beside it, stays so.
+func TestGivenBelowAProtectedName(t *testing.T) {
+	ways(t, func(t *testing.T, r *rig) {
+		r.file(".vscode/mine/old", "x")
+		r.file(".idea/one.xml", "x")
+		const script = `echo x > .vscode/mine/new; mkdir .vscode/mine/d; mv .vscode/mine/old .vscode/mine/d/; ln .vscode/mine/new .vscode/mine/d/l
+			[ -n "$1" ] && touch .idea/one.xml .vscode/mine/d/old .vscode/mine/d/l`
+		if out, err := r.run(true, "sh", "-ec", script, "-", ""); err == nil || len(r.denials) == 0 {
+			t.Errorf("the control: without the entry it is refused: %v %s", err, out)
+		}
+		r.denials, r.cfg = nil, func(c *Config) { c.Given = []string{r.root + "/.vscode/mine", r.root + "/.idea/one.xml"} }
+		if out, err := r.run(true, "sh", "-ec", script, "-", "all"); err != nil || len(r.denials) > 0 {
+			t.Errorf("%v %s; denials: %s", err, out, r.rules())
+		}
+		for _, refused := range []string{"touch .vscode/new", "touch .vscode/mine.json", "touch .idea/two.xml", "mkdir .vscode/mine/.idea", "touch .vscode/mine/d/.mcp.json", "mv .vscode/mine .vscode/other", "mv .vscode v"} {
+			r.denials = nil
+			if out, err := r.run(true, "sh", "-c", refused); err == nil || len(r.denials) == 0 {
+				t.Errorf("%s: %v %s; denials: %s", refused, err, out, r.rules())
+			}
+		}
+	})
+}
+
 func TestNewRepositories(t *testing.T) {
 	ways(t, func(t *testing.T, r *rig) {
 		r.sh(`

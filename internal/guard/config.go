@@ -4,11 +4,17 @@ package guard
 // be watched: it can give every path another name.
 type Config struct {
 	Roots  []string // writable roots: real paths, the same inside and outside
+	Given  []string // writable entries of the user's below a root: what they name is no protected name by being there
 	Homes  []string // home directories, for rows of scope home
 	Allow  []string // rows of policy/protected.json that are not protected (filesystem.allowProtected)
 	Places []string // where names may be made at all, Roots included; empty: wherever the mounts let them
 	Fold   bool     // the file system does not tell upper from lower case
 	User   *User    // nil: the caller's own ids
+
+	// Watched are real paths that no mount can keep, with their rows: what protected links
+	// and git settings lead to that is not there, and links on the way. Neither they nor
+	// anything below them comes to be.
+	Watched map[string]string
 
 	// Protected, if set, is asked too, for paths relative to a root.
 	Protected func(rel string) (rule string, bad bool)

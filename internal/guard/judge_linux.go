@@ -52,7 +52,8 @@ func (c *call) judge(p *place, what made) (verdict, unix.Errno) {
 const tooDeep = "/\x00"
 
 // deepRule decides by the last part alone: every name is refused that is a protected
-// one in some folder.
+// one in some folder, or a folder that holds protected ones. Such a folder could be
+// moved to a shorter path inside another one, where nobody looks into it any more.
 func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	base, deep := strings.CutPrefix(path, tooDeep+"/")
 	if !deep {
@@ -67,7 +68,12 @@ func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	if rules := g.names.rules[base]; len(rules) > 0 {
 		return rules[0].row, true
 	}
-	return g.names.match([]string{base}, nil)
+	for _, r := range g.names.leads[base] {
+		if !r.home {
+			return r.row, true
+		}
+	}
+	return g.names.match(relPath{parts: []string{base}}, relPath{})
 }
 
 // judgeAt decides by the real path.
@@ -89,6 +95,9 @@ func (c *call) judgeAt(p *place, path string, what made) verdict {
 			out.decision, out.rule = v.decision, v.rule
 		}
 	}
+	if what == linked && out.decision == record { // by a second name a later run could change it
+		return verdict{rule: out.rule}
+	}
 	return out
 }
 
@@ -97,13 +106,16 @@ func (c *call) judgeAt(p *place, path string, what made) verdict {
 func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 	g := c.g
 	rel := below(root, path)
-	parts, home := strings.Split(g.names.folded(rel), "/"), g.homeParts(path)
+	in, home := g.inRoot(root, path), g.inHome(path)
 	if g.cfg.Protected != nil {
 		if rule, bad := g.cfg.Protected(rel); bad {
 			return verdict{rule: rule}
 		}
 	}
-	if row, ok := g.names.match(parts, home); ok {
+	if row, ok := g.watched(path); ok && what != moved && what != linked {
+		return verdict{rule: row}
+	}
+	if row, ok := g.names.match(in, home); ok {
 		return verdict{rule: row}
 	}
 	// By the whole path: a root may lie inside a git folder (FS-08).
@@ -111,7 +123,7 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 	if git.row != "" && g.names.allow[git.row] {
 		return verdict{decision: allow, opens: git.opens}
 	}
-	if what == madeLink && (git.class == gitPointer || git.class == gitFolder || g.names.lead(parts, home)) {
+	if what == madeLink && (git.class == gitPointer || git.class == gitFolder || g.names.lead(in.parts, home.parts)) {
 		return c.ofGit(p, git, "link-to-protected")
 	}
 	switch git.class {
@@ -124,6 +136,16 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 		return c.ofGit(p, git, git.row)
 	}
 	return verdict{decision: allow, opens: git.opens}
+}
+
+// watched gives the row of a path that is watched, or lies below one that is.
+func (g *Guard) watched(path string) (row string, ok bool) {
+	for w, row := range g.cfg.Watched {
+		if within(w, path) {
+			return row, true
+		}
+	}
+	return "", false
 }
 
 // pointer decides about .git itself. A new folder is a new repository and a new file
@@ -164,14 +186,7 @@ func (c *call) inFresh(fd, above int) bool {
 }
 
 // rootsOf gives the writable roots that a path lies in.
-func (g *Guard) rootsOf(path string) (in []string) {
-	for _, r := range g.cfg.Roots {
-		if within(r, path) && r != path {
-			in = append(in, r)
-		}
-	}
-	return in
-}
+func (g *Guard) rootsOf(path string) []string { return g.cfg.rootsOf(path) }
 
 // inPlaces stands in for the command's Landlock domain, which a worker does not have.
 func (g *Guard) inPlaces(path string) bool {
@@ -191,27 +206,8 @@ func (g *Guard) inPlaces(path string) bool {
 	return false
 }
 
-// homeParts gives a path relative to the innermost home directory that it lies in.
-func (g *Guard) homeParts(path string) []string {
-	best := ""
-	for _, h := range g.cfg.Homes {
-		if within(h, path) && h != path && len(h) > len(best) {
-			best = h
-		}
-	}
-	if best == "" {
-		return nil
-	}
-	return strings.Split(g.names.folded(below(best, path)), "/")
-}
+// inRoot gives a path relative to a root.
+func (g *Guard) inRoot(root, path string) relPath { return g.cfg.inRoot(g.names, root, path) }
 
-func within(dir, path string) bool {
-	if dir == "/" || dir == path {
-		return true
-	}
-	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
-}
-
-func below(dir, path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, dir), "/")
-}
+// inHome gives a path relative to the innermost home directory that it lies in.
+func (g *Guard) inHome(path string) relPath { return g.cfg.inHome(g.names, path) }

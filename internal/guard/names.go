@@ -82,10 +82,17 @@ func (n *names) folded(s string) string {
 	return s
 }
 
-// match gives the row that protects a path. parts is relative to a root, home to
-// the home directory that the path lies in (nil: in none).
-func (n *names) match(parts, home []string) (row string, ok bool) {
-	if r := n.find(parts, false); r != nil {
+// relPath is a path in parts, relative to a root or a home directory (nil: in none).
+// given is how many of them a writable entry of the user's names: what it names is
+// writable, whatever it is called (FS-02).
+type relPath struct {
+	parts []string
+	given int
+}
+
+// match gives the row that protects a path.
+func (n *names) match(path, home relPath) (row string, ok bool) {
+	if r := n.find(path, false); r != nil {
 		return r.row, true
 	}
 	if r := n.find(home, true); r != nil {
@@ -94,9 +101,10 @@ func (n *names) match(parts, home []string) (row string, ok bool) {
 	return "", false
 }
 
-// find looks at the path and at each folder above it.
-func (n *names) find(parts []string, home bool) *nameRule {
-	for k := 1; k <= len(parts); k++ {
+// find looks at the path and at each folder above it, down from the user's entry.
+func (n *names) find(path relPath, home bool) *nameRule {
+	parts := path.parts
+	for k := path.given + 1; k <= len(parts); k++ {
 		for _, r := range n.rules[parts[k-1]] {
 			if r.holds(parts, k, home) {
 				return r

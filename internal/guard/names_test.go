@@ -15,11 +15,7 @@ func rowsOf(t *testing.T, scope, rel string, fold bool) (rows []string) {
 		if p.Scope != scope {
 			continue
 		}
-		compile := policy.Compile
-		if fold {
-			compile = policy.CompileFold
-		}
-		g, err := compile(p.Match)
+		g, err := compiled(p.Match, fold)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,6 +24,23 @@ func rowsOf(t *testing.T, scope, rel string, fold bool) (rows []string) {
 		}
 	}
 	return rows
+}
+
+// globsOf keeps what compiled has made: thousands of paths are tried with each.
+var globsOf = map[bool]map[string]*policy.Glob{false: {}, true: {}}
+
+func compiled(match string, fold bool) (g *policy.Glob, err error) {
+	if g = globsOf[fold][match]; g != nil {
+		return g, nil
+	}
+	compile := policy.Compile
+	if fold {
+		compile = policy.CompileFold
+	}
+	if g, err = compile(match); err == nil {
+		globsOf[fold][match] = g
+	}
+	return g, err
 }
 
 // words are the parts of all patterns, filled in, with some that are in none.
@@ -72,15 +85,15 @@ func (n *names) agree(t *testing.T, p string, fold bool) {
 	t.Helper()
 	parts := strings.Split(n.folded(p), "/")
 	want := rowsOf(t, "", p, fold)
-	row, bad := n.match(parts, nil)
+	row, bad := n.match(relPath{parts: parts}, relPath{})
 	if git := gitOf(parts); !bad && git.row != "" {
 		row, bad = git.row, true
 	}
 	if bad != (len(want) > 0) || bad && !slices.Contains(want, row) {
 		t.Errorf("%q (fold %v): %q, the globs say %q", p, fold, row, want)
 	}
-	if home := rowsOf(t, "home", p, fold); (n.find(parts, true) != nil) != (len(home) > 0) {
-		t.Errorf("%q in a home: %v, the globs say %q", p, n.find(parts, true), home)
+	if home := rowsOf(t, "home", p, fold); (n.find(relPath{parts: parts}, true) != nil) != (len(home) > 0) {
+		t.Errorf("%q in a home: %v, the globs say %q", p, n.find(relPath{parts: parts}, true), home)
 	}
 }
 

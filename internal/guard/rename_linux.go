@@ -124,30 +124,43 @@ func (c *call) remember(src *place, opens bool) {
 
 // mayMoveFolder judges what lies in a folder: protected parts of a git folder that
 // was there before must not be taken away with it, and none must come to be by its
-// new name. What is, or lies in, a git folder of this run may go anywhere.
+// new name. What is, or lies in, a git folder of this run may go anywhere as far as
+// git's own rows are concerned.
 func (c *call) mayMoveFolder(src, dst *place, away, come *verdict) unix.Errno {
 	if come.decision == record {
 		c.g.recorded.add(joined(come.dir, dst.bare()))
 	}
-	id, ok := identity(src.fd, src.bare(), 0)
-	if ok && c.g.fresh.has(id) {
-		return 0
-	}
 	old, now := joined(away.dir, src.bare()), joined(come.dir, dst.bare())
+	// SECURITY: what was made as a git folder of this run is free of git's own rows
+	// only: under a new name (.hg, .github) its parts may be protected by others.
+	id, ok := identity(src.fd, src.bare(), 0)
+	fresh := ok && c.g.fresh.has(id)
 	leaving := search{call: c, left: maxSearch, other: now, leaving: true}
-	if !c.within(src, old) {
+	if !fresh && !c.within(src, old) {
 		if rule := leaving.folder(src.fd, src.bare(), old, ""); rule != "" {
 			return c.denied(src, away.dir, rule)
 		}
 	}
-	coming := search{call: c, left: maxSearch, other: old}
-	if !c.within(dst, now) {
-		if rule := coming.folder(src.fd, src.bare(), now, ""); rule != "" {
-			return c.denied(dst, come.dir, rule)
-		}
+	coming := search{call: c, left: maxSearch, other: old, fresh: fresh || c.within(dst, now)}
+	if rule := coming.folder(src.fd, src.bare(), now, ""); rule != "" {
+		return c.denied(dst, come.dir, rule)
+	}
+	if row, brings := c.bringsWatched(src, now); brings {
+		return c.denied(dst, come.dir, row)
 	}
 	c.remember(src, come.opens)
 	return 0
+}
+
+// bringsWatched tells whether a folder has, by its new name, something at a watched path.
+func (c *call) bringsWatched(src *place, now string) (row string, brings bool) {
+	for w, row := range c.g.cfg.Watched {
+		var st unix.Stat_t
+		if within(now, w) && w != now && unix.Fstatat(src.fd, src.bare()+w[len(now):], &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			return row, true
+		}
+	}
+	return "", false
 }
 
 // within tells whether a path lies in a git folder of this run.

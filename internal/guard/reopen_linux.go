@@ -32,10 +32,31 @@ func (c *call) reopen(fd int, o *opening) unix.Errno {
 	case unix.S_IFBLK:
 		return c.waiting(fd, o)
 	}
+	if e := c.ofNamespace(fd, o); e != 0 {
+		return e
+	}
 	if e := c.sure(); e != 0 {
 		return e
 	}
 	return c.reopenNow(fd, o, o.own && st.Mode&unix.S_IFMT == unix.S_IFREG)
+}
+
+// ofNamespace refuses what the kernel gives only to those with power over the user
+// namespace: a worker has it where it belongs to the namespace's owner, and the command
+// has not (user_namespaces(7), proc_pid_setgroups).
+func (c *call) ofNamespace(fd int, o *opening) unix.Errno {
+	if o.flags&unix.O_ACCMODE == unix.O_RDONLY {
+		return 0
+	}
+	t, e := c.g.trees.of(fd)
+	if e != 0 || !t.proc {
+		return e
+	}
+	path, e := c.w.path(fd)
+	if e == 0 && strings.HasSuffix(path, "/setgroups") {
+		return unix.EACCES
+	}
+	return e
 }
 
 // reopenNow opens without waiting. O_NONBLOCK, taken off afterwards, sees to that.

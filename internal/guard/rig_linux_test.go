@@ -181,7 +181,8 @@ func (r *rig) child(o order) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args[0] = os.Args[0]
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), childEnv+"="+string(text), "HOME="+r.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+	path := "PATH=/usr/bin:/bin:" + os.Getenv("PATH") // where version managers put their shims first, python3 takes half a second to start
+	cmd.Env = append(os.Environ(), path, childEnv+"="+string(text), "HOME="+r.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	uid, gid := os.Geteuid(), os.Getegid()

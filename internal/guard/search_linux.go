@@ -24,6 +24,7 @@ type search struct {
 	left    int
 	other   string // the folder's other name
 	leaving bool   // at its old name: what git uses, must stay
+	fresh   bool   // git's own rows do not count: it is judged by content after the run
 }
 
 // folder looks into dir/name, which is called at (the folder moved) plus sub. It goes
@@ -67,14 +68,14 @@ func (s *search) folder(dir int, name, at, sub string) (rule string) {
 
 // protected gives the row for a path, by its name alone.
 func (s *search) protected(path string) string {
-	if git := gitOf(s.partsOf(path)); git.class == gitPart && !s.g.names.allow[git.row] {
+	if git := gitOf(s.partsOf(path)); !s.fresh && git.class == gitPart && !s.g.names.allow[git.row] {
 		return git.row
 	}
 	if s.leaving {
 		return "" // other names are as protected where they are
 	}
 	for _, root := range s.g.rootsOf(path) {
-		if row, ok := s.g.names.match(s.partsOf("/"+below(root, path)), s.g.homeParts(path)); ok {
+		if row, ok := s.g.names.match(s.g.inRoot(root, path), s.g.inHome(path)); ok {
 			return row
 		}
 	}
@@ -89,12 +90,14 @@ func (s *search) leads(path string) bool {
 	}
 	switch gitOf(s.partsOf(path)).class {
 	case gitPointer, gitBare, gitPart, gitFolder:
-		return true
+		if !s.fresh {
+			return true
+		}
 	}
 	if s.leaving {
 		return false
 	}
-	home := s.g.homeParts(path)
+	home := s.g.inHome(path).parts
 	for _, root := range roots {
 		if s.g.names.lead(s.partsOf("/"+below(root, path)), home) {
 			return true

@@ -21,6 +21,16 @@ const cloneStack = 4096
 //go:noescape
 func rawClone(flags, stack, base uintptr) (pid int)
 
+// rawClone3 is the same with clone3(2).
+//
+//go:noescape
+func rawClone3(args *cloneArgs, size, base uintptr) (pid int)
+
+// cloneArgs is the kernel's struct clone_args, see clone(2).
+type cloneArgs struct {
+	flags, pidFD, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
+}
+
 // Child is the memory that a cloned child lives in until it has executed the init.
 type Child struct {
 	PID    int
@@ -28,8 +38,12 @@ type Child struct {
 }
 
 // Clone starts the program Setup of an image in a child made by clone(2) with the given namespace flags. The program must
-// end in an execveat of the init. slots gives values (descriptors) to slots before the start; status is the descriptor
-// to which a Failed message goes.
+// end in an execve. slots gives values (descriptors) to slots before the start; status is the descriptor to which a
+// Failed message goes.
+//
+// The child's signals are blocked and have our handlers. With CLONE_CLEAR_SIGHAND (clone3(2), Linux 5.5) they have the
+// default action, and the program may unblock them. Errors: those of clone(2); ENOSYS where a container's filter, or the
+// kernel, has no clone3.
 //
 // The child shares our memory (CLONE_VM), so that its cost does not grow with the size of our heap, and we go on while
 // it works, so that a path that hangs cannot freeze us. Release must not be called before the child has executed the
@@ -78,7 +92,13 @@ func cloneBlocked(flags, stack, base uintptr) (int, error) {
 	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
 		return 0, errno
 	}
-	pid := rawClone(flags|unix.CLONE_VM|uintptr(unix.SIGCHLD), stack, base)
+	var pid int
+	if flags&unix.CLONE_CLEAR_SIGHAND == 0 {
+		pid = rawClone(flags|unix.CLONE_VM|uintptr(unix.SIGCHLD), stack, base)
+	} else {
+		args := cloneArgs{flags: uint64(flags | unix.CLONE_VM), exitSignal: uint64(unix.SIGCHLD), stack: uint64(stack) - cloneStack, stackSize: cloneStack}
+		pid = rawClone3(&args, unsafe.Sizeof(args), base)
+	}
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&old)), 0, 8, 0, 0)
 	if pid < 0 {
 		return 0, unix.Errno(-pid)

@@ -5,9 +5,6 @@
 #define cloneMessage (blobScratch+528)
 
 // func rawClone(flags, stack, base uintptr) (pid int)
-//
-// The child shares the launcher's memory until it executes the init. It touches the blob's own pages and nothing else:
-// no stack of Go, no heap, no thread-local storage; all signals are blocked. It ends in execveat or in exit_group.
 TEXT ·rawClone(SB), NOSPLIT, $0-32
 	MOVQ flags+0(FP), DI
 	MOVQ stack+8(FP), SI
@@ -18,11 +15,29 @@ TEXT ·rawClone(SB), NOSPLIT, $0-32
 	MOVL $56, AX // clone
 	SYSCALL
 	TESTQ AX, AX
-	JEQ child
+	JNE parent
+	JMP rawChild<>(SB)
+parent:
 	MOVQ AX, pid+24(FP)
 	RET
 
-child:
+// func rawClone3(args *cloneArgs, size, base uintptr) (pid int)
+TEXT ·rawClone3(SB), NOSPLIT, $0-32
+	MOVQ args+0(FP), DI
+	MOVQ size+8(FP), SI
+	MOVQ base+16(FP), BX
+	MOVL $435, AX // clone3
+	SYSCALL
+	TESTQ AX, AX
+	JNE parent
+	JMP rawChild<>(SB)
+parent:
+	MOVQ AX, pid+24(FP)
+	RET
+
+// The child shares the launcher's memory until it executes another program. It touches the blob's own pages and nothing
+// else: no stack of Go, no heap, no thread-local storage. It ends in an execve or in exit_group.
+TEXT rawChild<>(SB), NOSPLIT|NOFRAME, $0-0
 	MOVQ hdrPrograms(BX), R12
 	MOVQ (hdrPrograms+8)(BX), R13
 	ADDQ BX, R12

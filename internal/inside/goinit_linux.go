@@ -3,6 +3,7 @@ package inside
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,7 @@ type goInitState struct {
 // a third start of the same program (goCommand), which gets the state of the blob as it is then.
 func goInit() {
 	begin()
+	runtime.GOMAXPROCS(1) // its threads count towards the command's limit on processes
 	children := make(chan os.Signal, 1)
 	// SECURITY: all other signals are taken and thrown away, or anybody inside could end the init with a SIGTERM.
 	signal.Notify(make(chan os.Signal, 1))

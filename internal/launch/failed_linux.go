@@ -19,6 +19,9 @@ import (
 
 // failed turns a failed step into an error that names it.
 func (l *launcher) failed(m inside.Message) error {
+	if m.Program == inside.Setup && l.first != nil {
+		return stepError(l.plan, l.first, m)
+	}
 	return stepError(l.plan, l.image, m)
 }
 

@@ -23,7 +23,8 @@ func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize) (slave insid
 	}
 	// A limit of one byte switches core dumps off for pipe handlers too: the kernel
 	// treats it as "no dump" (fs/coredump.c), while 0 still starts the handler.
-	rlimit(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1)
+	// Who may have none at all (ulimit -Hc 0) may not raise that to one.
+	rlimitPair(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1, 1).Tolerate(uintptr(unix.EPERM))
 	call("leave the caller's keyring", unix.SYS_KEYCTL, inside.Imm(1 /* KEYCTL_JOIN_SESSION_KEYRING */), inside.Int(0)).Ignore()
 	lowerNodes(b, p)
 	lowerOwn(b, p)
@@ -212,13 +213,17 @@ func callerNoFile() unix.Rlimit {
 	return unix.Rlimit{Cur: soft, Max: own.Max}
 }
 
+// rlimit sets a limit that is lower than the caller's own; else that one stays: an
+// ordinary user may not raise it, and it is the tighter one.
 func rlimit(b *inside.Builder, p inside.Program, label string, which int, v uint64) {
-	rlimitPair(b, p, label, which, v, v)
+	own := unix.Rlimit{Cur: v, Max: v}
+	_ = unix.Getrlimit(which, &own)
+	rlimitPair(b, p, label, which, min(v, own.Cur), min(v, own.Max))
 }
 
-func rlimitPair(b *inside.Builder, p inside.Program, label string, which int, soft, hard uint64) {
+func rlimitPair(b *inside.Builder, p inside.Program, label string, which int, soft, hard uint64) *inside.Call {
 	var lim [16]byte // struct rlimit64
 	binary.LittleEndian.PutUint64(lim[0:], soft)
 	binary.LittleEndian.PutUint64(lim[8:], hard)
-	b.Call(p, label, unix.SYS_PRLIMIT64, inside.Int(0), inside.Int(which), inside.Bytes(lim[:]), inside.Int(0))
+	return b.Call(p, label, unix.SYS_PRLIMIT64, inside.Int(0), inside.Int(which), inside.Bytes(lim[:]), inside.Int(0))
 }

@@ -32,21 +32,7 @@ func lowerPrelude(b *inside.Builder, p *plan.Plan) prelude {
 		pre.fds[i] = b.NewSlot()
 	}
 	pre.sync, pre.tell = b.NewSlot(), b.NewSlot()
-	if p.Isolation.User {
-		if os.Geteuid() == 0 {
-			const label = "wait for the id maps"
-			// SECURITY: the child has a copy of the writing end, too. Kept open, it
-			// would wait for ever when the launcher is killed now (PROC-02).
-			call(label, unix.SYS_CLOSE, inside.FromSlot(pre.tell))
-			buf := inside.Buf(8)
-			call(label, unix.SYS_READ, inside.FromSlot(pre.sync), buf, inside.Int(1))
-			b.Compare(inside.Setup, label, buf, inside.Bytes([]byte{mapsWritten, 0, 0, 0, 0, 0, 0, 0}), 8) // not so at the end of file
-		} else {
-			writeFile(b, pre.sync, "/proc/self/setgroups", "deny")
-			writeFile(b, pre.sync, "/proc/self/uid_map", selfMap(os.Geteuid()))
-			writeFile(b, pre.sync, "/proc/self/gid_map", selfMap(os.Getegid()))
-		}
-	}
+	lowerMaps(b, p.Isolation.User, pre)
 	call("start a session", unix.SYS_SETSID)
 	for i := range pre.fds {
 		call("move descriptors", unix.SYS_FCNTL, inside.FromSlot(pre.fds[i]), inside.Imm(unix.F_DUPFD_CLOEXEC), inside.Int(len(pre.fds))).To(pre.fds[i])
@@ -57,6 +43,27 @@ func lowerPrelude(b *inside.Builder, p *plan.Plan) prelude {
 	// SECURITY: nothing else that the launcher holds gets past the exec (VAR-03).
 	call("close descriptors", unix.SYS_CLOSE_RANGE, inside.Int(len(pre.fds)), inside.Imm(1<<32-1), inside.Imm(unix.CLOSE_RANGE_CLOEXEC))
 	return pre
+}
+
+// lowerMaps writes the part about the id maps of a new user namespace. The map of an ordinary user's own id can be
+// written inside; root's, of many ids, must come from outside (user_namespaces(7)).
+func lowerMaps(b *inside.Builder, user bool, pre prelude) {
+	if !user {
+		return
+	}
+	if os.Geteuid() != 0 {
+		writeFile(b, pre.sync, "/proc/self/setgroups", "deny")
+		writeFile(b, pre.sync, "/proc/self/uid_map", selfMap(os.Geteuid()))
+		writeFile(b, pre.sync, "/proc/self/gid_map", selfMap(os.Getegid()))
+		return
+	}
+	const label = "wait for the id maps"
+	// SECURITY: the child has a copy of the writing end, too. Kept open, it
+	// would wait for ever when the launcher is killed now (PROC-02).
+	b.Call(inside.Setup, label, unix.SYS_CLOSE, inside.FromSlot(pre.tell))
+	buf := inside.Buf(8)
+	b.Call(inside.Setup, label, unix.SYS_READ, inside.FromSlot(pre.sync), buf, inside.Int(1))
+	b.Compare(inside.Setup, label, buf, inside.Bytes([]byte{mapsWritten, 0, 0, 0, 0, 0, 0, 0}), 8) // not so at the end of file
 }
 
 func selfMap(id int) string { return fmt.Sprintf("%d %d 1", id, id) }
@@ -82,7 +89,13 @@ func (l *launcher) clone() error {
 	for i, f := range l.child {
 		slots[l.pre.fds[i]] = f
 	}
-	rootMaps := l.plan.Isolation.User && os.Geteuid() == 0
+	return l.cloneMapped(l.image, namespaces(l.plan.Isolation), l.plan.Isolation.User, l.pre, slots, l.child[inside.FDStatus])
+}
+
+// cloneMapped starts the program Setup of an image in a raw child, and writes the
+// id maps of its user namespace where that is ours to do.
+func (l *launcher) cloneMapped(im *inside.Image, flags uintptr, user bool, pre prelude, slots map[inside.Slot]int, status int) error {
+	rootMaps := user && os.Geteuid() == 0
 	var w int
 	if rootMaps {
 		r, wr, err := pipe(0)
@@ -91,9 +104,9 @@ func (l *launcher) clone() error {
 		}
 		defer unix.Close(r)
 		defer unix.Close(wr)
-		w, slots[l.pre.sync], slots[l.pre.tell] = wr, r, wr
+		w, slots[pre.sync], slots[pre.tell] = wr, r, wr
 	}
-	child, err := inside.Clone(l.image, namespaces(l.plan.Isolation), slots, l.child[inside.FDStatus])
+	child, err := inside.Clone(im, flags, slots, status)
 	if err != nil {
 		return l.wrap("make namespaces", err)
 	}
@@ -117,6 +130,9 @@ func writeMaps(pid int, p *plan.Plan) error {
 		ranges []plan.IDRange
 	}{{"gid_map", p.Kernel.GIDMap}, {"uid_map", p.Kernel.UIDMap}} {
 		var text []byte
+		if len(m.ranges) == 0 {
+			m.ranges = []plan.IDRange{{First: os.Geteuid(), Size: 1}}
+		}
 		for _, r := range m.ranges {
 			text = fmt.Appendf(text, "%d %d %d\n", r.First, r.First, r.Size)
 		}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -118,7 +117,8 @@ type launcher struct {
 	tty      *os.File
 	outer    int
 	pre      prelude       // oneStart
-	raw      *inside.Child // oneStart
+	raw      *inside.Child // of a raw child
+	first    *inside.Image // of a raw child that becomes the outer program
 	pid      int
 	group    *cgroup
 	listened bool
@@ -230,20 +230,13 @@ func (l *launcher) fork() error {
 		return l.clone()
 	}
 	path, argv, attr := l.target()
-	if l.plan.Outer != nil {
-		if err := l.openOuter(&argv); err != nil {
-			return err
-		}
+	if l.plan.Outer == nil {
+		return l.forkExec(path, argv, attr)
 	}
-	for _, fd := range append(l.child[:], l.extra...) {
-		attr.Files = append(attr.Files, uintptr(fd))
+	if err := l.openOuter(&argv); err != nil {
+		return err
 	}
-	pid, err := syscall.ForkExec(path, argv, attr)
-	if err != nil {
-		return l.wrap("start "+path, err)
-	}
-	l.outer = pid
-	return nil
+	return l.startOuter(path, argv, attr)
 }
 
 // closeChildEnds closes what belongs to the child.

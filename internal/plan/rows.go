@@ -102,6 +102,9 @@ func (p *Plan) protectedRows(s *spec.Spec) {
 	if n := len(s.Protected.NotWalked); n > 0 {
 		p.Row("FS-04", "bounded walk", report.Advisory, fmt.Sprintf("%d places were not walked; see the notices", n))
 	}
+	if n := len(s.Protected.Linked); n > 0 {
+		p.Row("FS-04", "second names", report.Advisory, fmt.Sprintf("protected files that have another name (hard link), which no mount covers: %d, the first is %s", n, s.Protected.Linked[0]))
+	}
 	p.Row("FS-08", "linked worktree confirmed from both sides", report.Enforced, "")
 }
 

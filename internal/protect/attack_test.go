@@ -50,6 +50,23 @@ var plants = []struct {
 		p.git("", "init", "-q", ".")
 		p.write(".git/hooks/pre-commit", evilHook)
 	}, []string{".git/hooks/pre-commit"}},
+	{"config with a second name", nil, func(p *place) {
+		p.repo("sub")
+		if err := os.Link(p.path("sub/.git/config"), p.path("alias")); err != nil {
+			p.t.Fatal(err)
+		}
+	}, []string{"sub/.git/config"}},
+	{"link on the way to the hooks replaced", func(p *place) {
+		p.write("real/hooks/x", "")
+		p.link("real", "tools")
+		p.git("", "config", "core.hooksPath", "tools/hooks")
+	}, func(p *place) {
+		os.Remove(p.path("tools"))
+		p.write("tools/hooks/pre-commit", evilHook)
+	}, []string{"tools"}},
+	{"deep in new folders", nil, func(p *place) {
+		p.write("a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode/tasks.json", "{}")
+	}, []string{"a/b/c/d/e/f/g/h/i/j/k/l/m/n/.vscode"}},
 	{"bare repository", nil, func(p *place) {
 		p.git("", "init", "-q", "--bare", "docs")
 		p.write("docs/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"echo x >/tmp/y; false\"\n")
@@ -151,5 +168,48 @@ func TestPlants(t *testing.T) {
 				t.Errorf("from a journal it is not the same: %+v", again)
 			}
 		})
+	}
+}
+
+// TestSecondNames: what the user linked before is told, unless every name is protected.
+// A link that the host makes during the run is told and nothing is moved.
+func TestSecondNames(t *testing.T) {
+	p := newPlace(t)
+	p.repo("")
+	p.repo("copy")
+	os.Remove(p.path("copy/.git/config"))
+	for _, alias := range []string{"copy/.git/config", "alias"} {
+		if f := p.scan(); len(f.Linked) != 0 {
+			t.Errorf("before %s: %q", alias, f.Linked)
+		}
+		before := p.scan()
+		if err := os.Link(p.path(".git/config"), p.path(alias)); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range Check(p.h, before) {
+			if v.Move && v.Path == p.path(".git/config") {
+				t.Errorf("%s: a file that was there before would be moved: %+v", alias, v)
+			}
+		}
+	}
+	if f := p.scan(); !slices.Equal(f.Linked, []string{p.path(".git/config"), p.path("copy/.git/config")}) {
+		t.Errorf("with an alias: %q", f.Linked)
+	}
+}
+
+// TestNewHeavyFolders: strict looks into folders of tools that the command made.
+func TestNewHeavyFolders(t *testing.T) {
+	for _, limits := range []Limits{{}, {Depth: 64, Dirs: 20_000, Entries: 400_000, Heavy: true}} {
+		p := newPlace(t)
+		f := Scan(p.h, []string{p.ws}, []string{p.home}, nil, limits)
+		p.repo("node_modules/x/r")
+		p.write("node_modules/x/r/.git/config", "[core]\n\tfsmonitor = ./evil\n")
+		var want []string
+		if limits.Heavy {
+			want = []string{"node_modules/x/r/.git/config"}
+		}
+		if moves := p.moves(Check(p.h, f)); !slices.Equal(moves, want) {
+			t.Errorf("%+v: to be moved: %q, want %q", limits, moves, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +15,9 @@ import (
 // again. before may come from a Journal.
 func Check(h host.Host, f Found) []Violation {
 	b := newBefore(f)
-	s := newSurvey(h, f.Roots, f.Homes, f.Allow, f.Limits)
+	s := newSurvey(h, slices.Concat(f.Roots, f.Given), f.Homes, f.Allow, f.Limits)
 	s.before = b
+	s.f.Limits.Heavy = f.Limits.Heavy && !f.Partial
 	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
 	if f.Partial {
 		s.left = Limits{Dirs: f.Limits.Dirs / 2, Entries: f.Limits.Entries} // new ones cannot be told from others
@@ -29,6 +31,7 @@ func Check(h host.Host, f Found) []Violation {
 		}
 	}
 	c.gone()
+	c.turned()
 	c.unseen()
 	return topmost(c.out)
 }
@@ -66,7 +69,13 @@ func (c *checker) item(it Item) {
 		return
 	}
 	why, ok := c.judge(it, was)
-	if ok {
+	switch second := it.Links > max(was.Links, 1); {
+	case ok && second && known: // no command can link what is mounted: the host did
+		c.report(it, Changed, false, secondName)
+		return
+	case ok && second:
+		why = secondName
+	case ok:
 		return
 	}
 	change := New
@@ -75,6 +84,10 @@ func (c *checker) item(it Item) {
 	}
 	c.report(it, change, true, why)
 }
+
+// secondName is why a file in order is not left: a later command could change it by
+// the name that no mount covers.
+const secondName = "it has a second name, by which a later command could change it"
 
 // plain takes an entry whose being there, or being another one, is the violation.
 func (c *checker) plain(it, was Item, known bool) {
@@ -115,6 +128,19 @@ func (c *checker) gone() {
 	for _, it := range c.before.Items {
 		if it.Name == "git-pointer" && c.folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
 			c.report(it, Gone, false, "it was there before the run")
+		}
+	}
+}
+
+// turned tells of what stands where a link led to something protected, or on the way
+// to it. To replace the link is to replace that, wherever the name leads now.
+func (c *checker) turned() {
+	for _, it := range c.before.Items {
+		if it.Action != Watch || it.Target == "" || c.now[it.Path] {
+			continue
+		}
+		if e, there := c.entryAt(it.Path); there && e.Type()&fs.ModeSymlink == 0 {
+			c.report(it, Changed, true, "it stands where a link was; "+runs(it))
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (s *survey) add(dir string, e fs.DirEntry, it Item) bool {
 	if err != nil {
 		return false // it was there for a moment
 	}
-	it.Dir, it.Stamp = fi.IsDir(), stampOf(it.Path, fi)
+	it.Dir, it.Stamp, it.Links = fi.IsDir(), stampOf(it.Path, fi), linksOf(fi)
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		s.follow(it.Path, it)
 		return true
@@ -86,7 +86,7 @@ func (s *survey) target(path string, it Item) (real string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	it.Path, it.Action, it.Dir, it.Stamp = real, ReadOnly, fi.IsDir(), stampOf(real, fi)
+	it.Path, it.Action, it.Dir, it.Stamp, it.Links = real, ReadOnly, fi.IsDir(), stampOf(real, fi), linksOf(fi)
 	keep(it)
 	return real, true
 }

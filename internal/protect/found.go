@@ -40,6 +40,7 @@ type Item struct {
 	Target string   `json:"target,omitempty"` // of a watched link: its text
 	Stamp  Stamp    `json:"stamp,omitzero"`   // zero: it is missing
 	Known  []uint64 `json:"known,omitempty"`  // of a git config: hashes of the settings that may run programs
+	Links  uint64   `json:"links,omitempty"`  // of a file: how many names it has, where that is known
 
 	part part // what Check looks at
 	repo *repo
@@ -68,6 +69,10 @@ type Limits struct {
 	Depth   int `json:"depth"`   // folders below a root that are listed; the root is 0
 	Dirs    int `json:"dirs"`    // folders listed, shallow first
 	Entries int `json:"entries"` // entries looked at
+
+	// Heavy says that Check walks new folders that tools fill (node_modules) too. Such
+	// a folder must not have been there before: Scan names it in NotWalked.
+	Heavy bool `json:"heavy,omitempty"`
 }
 
 // The default limits: a few milliseconds at most (docs/adr/0002-protect.md has the figures).
@@ -93,6 +98,7 @@ func (l Limits) orDefault() Limits {
 // Found is what Scan saw: what to protect now, and all that Check needs later.
 type Found struct {
 	Roots     []string `json:"roots"`
+	Given     []string `json:"given,omitempty"` // roots that lie in another one, maybe below a protected name
 	Homes     []string `json:"homes,omitempty"`
 	Allow     []string `json:"allow,omitempty"`
 	Limits    Limits   `json:"limits"`
@@ -103,6 +109,7 @@ type Found struct {
 	Walked    []string `json:"walked,omitempty"`  // folders that were listed
 	Hidden    []string `json:"hidden,omitempty"`  // folders that could not be listed
 	NotWalked []string `json:"-"`                 // for the report: what was left out, and why
+	Linked    []string `json:"-"`                 // files that have a name more than those that are items
 }
 
 // sortItems puts a folder before what lies in it, and drops doubles: of two items

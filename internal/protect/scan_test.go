@@ -167,6 +167,28 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+// TestGivenBelowAProtectedName: a root of the user's below a protected folder can be
+// written, so protected names in it are found, before the run and after it.
+func TestGivenBelowAProtectedName(t *testing.T) {
+	p := newPlace(t)
+	p.write(".idea/mine/a/.mcp.json", "{}")
+	p.write(".idea/mine/plain", "")
+	p.write(".idea/beside/.mcp.json", "{}")
+	p.expect(p.scan(), "read-only .idea", "!read-only .idea/mine/a/.mcp.json") // the control: .idea covers it all
+	roots := []string{p.ws, p.path(".idea/mine"), p.path(".idea/mine/a")}
+	f := Scan(p.h, roots, nil, nil, Limits{})
+	p.expect(f, "read-only .idea", "read-only .idea/mine/a/.mcp.json", "!read-only .idea/mine/plain", "!read-only .idea/beside/.mcp.json")
+	if v := Check(p.h, f); len(v) != 0 {
+		t.Errorf("nothing was done: %+v", v)
+	}
+	p.write(".idea/mine/plain", "changed")
+	p.write(".idea/mine/a/new", "")
+	p.write(".idea/mine/.vscode/tasks.json", "{}")
+	if v := Check(p.h, f); len(v) != 1 || v[0].Path != p.path(".idea/mine/.vscode") || !v[0].Move {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestLockRace is trial git-lock-race: names that come and go.
 func TestLockRace(t *testing.T) {
 	p := newPlace(t)

@@ -17,6 +17,14 @@ func stampOf(_ string, fi fs.FileInfo) Stamp {
 	return s
 }
 
+// linksOf gives the number of names of a file, 0 for what is none.
+func linksOf(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok && fi.Mode().IsRegular() {
+		return uint64(st.Nlink)
+	}
+	return 0
+}
+
 // now reads the clock that the kernel stamps files with. It ticks some milliseconds
 // behind the precise one, which would make a new file look old.
 func now() int64 {

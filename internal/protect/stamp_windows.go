@@ -36,5 +36,8 @@ func stampOf(path string, fi fs.FileInfo) Stamp {
 	return s
 }
 
+// linksOf is not known here.
+func linksOf(fs.FileInfo) uint64 { return 0 }
+
 // now reads the clock that files are stamped with. It ticks up to 16 ms behind.
 func now() int64 { return time.Now().Add(-20 * time.Millisecond).UnixNano() }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 )
@@ -58,13 +59,14 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 	s.pin()
 	s.f.Items, s.f.Covered = sortItems(s.f.Items), sortItems(s.f.Covered)
 	s.notes()
+	s.f.Linked = secondNames(s.f)
 	return s.f
 }
 
 func newSurvey(h host.Host, roots, homes, allow []string, limits Limits) *survey {
 	return &survey{
 		names: names{fold: foldsCase(h), allow: allow}, h: h, left: limits, leftIn: gitDirs,
-		f:        Found{Roots: outermost(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
+		f:        Found{Roots: outermost(roots), Given: nested(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
 		listings: map[string][]fs.DirEntry{}, repos: map[string]*repo{}, claimed: map[string]bool{}, heavies: map[string]int{},
 	}
 }
@@ -78,6 +80,12 @@ func outermost(roots []string) []string {
 		}
 	}
 	return out
+}
+
+// nested gives the roots that lie in another one.
+func nested(roots []string) []string {
+	outer := outermost(roots)
+	return slices.DeleteFunc(slices.Clone(roots), func(r string) bool { return slices.Contains(outer, r) })
 }
 
 func (s *survey) run() {
@@ -133,14 +141,12 @@ func (s *survey) below(j job, e fs.DirEntry) {
 	}
 	path := join(j.path, name)
 	fresh := j.fresh || s.before != nil && s.before.isNewFolder(j.path, path)
-	limit := s.f.Limits.Depth
-	if fresh {
-		limit += 8 // all of it is the command's work
-	}
 	switch {
-	case heavy(name):
+	case heavy(name) && !(fresh && s.f.Limits.Heavy):
 		s.heavies[name]++
-	case j.depth >= limit && !leads:
+	// SECURITY: what is new is the command's work, and only the budget bounds its depth:
+	// a folder that is left out for that is told (unseen), one that is too deep is not.
+	case j.depth >= s.f.Limits.Depth && !leads && !fresh:
 		s.tooDeep++
 	default:
 		s.queue = append(s.queue, job{path, j.depth + 1, fresh})
@@ -154,6 +160,17 @@ func (s *survey) row(dir string, e fs.DirEntry, name string) {
 	path := join(dir, e.Name())
 	if _, in := s.rootOf(path); s.add(dir, e, Item{Name: name}) && e.IsDir() && in {
 		s.linksIn(path, name, 2)
+		s.givenIn(path)
+	}
+}
+
+// givenIn queues the roots at or below a protected folder: they are writable all the
+// same, so protected names in them are looked for.
+func (s *survey) givenIn(path string) {
+	for _, g := range s.f.Given {
+		if root, ok := s.rootOf(g); ok && within(path, g) {
+			s.queue = append(s.queue, job{path: g, depth: strings.Count(slashed(g[len(root):]), "/")})
+		}
 	}
 }
 
@@ -225,4 +242,25 @@ func (s *survey) notes() {
 	for _, dir := range s.f.Hidden {
 		note("%q, which cannot be listed", dir)
 	}
+}
+
+// secondNames finds the protected files that have a name which is not protected.
+//
+// SECURITY: the read-only mount is on the names that we know. By another one in a
+// writable place the same file can be written.
+func secondNames(f Found) (out []string) {
+	names := map[Stamp]uint64{}
+	for _, list := range [][]Item{f.Items, f.Covered} {
+		for _, it := range list {
+			if it.Links > 1 {
+				names[it.Stamp]++
+			}
+		}
+	}
+	for _, it := range f.Items {
+		if it.Links > 1 && names[it.Stamp] < it.Links {
+			out = append(out, it.Path)
+		}
+	}
+	return out
 }

@@ -129,9 +129,27 @@ func (b *binder) workspace() error {
 		return err
 	}
 	r.Access, r.Layer, r.Origin, r.Mount = b.rootAccess(), User, "workspace", true
+	b.noteHome(r)
 	b.s.Workspace = r
 	b.roots, b.given = append(b.roots, r), append(b.given, r.Path)
 	return nil
+}
+
+// HomeNotice is the kind of the notice that a whole home directory is the workspace.
+const HomeNotice = "workspace:home"
+
+// noteHome tells that the workspace is a home directory, or holds one: people start
+// agents there without meaning to open all that they have (FS-01).
+func (b *binder) noteHome(ws Rule) {
+	if !b.s.Isolated() || ws.Access != Write {
+		return
+	}
+	for _, home := range b.realHomes() {
+		if Within(ws.Path, home) {
+			b.s.notice(HomeNotice, "the workspace holds the home directory "+home+": everything in it can be written, but for hidden credentials and protected names; name a project with --workspace")
+			return
+		}
+	}
 }
 
 // stillHere compares the workspace with the directory that we are in, where it is

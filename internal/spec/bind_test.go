@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/host"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
+	"github.com/qiming-sandbox/qsandbox/report"
 )
 
 // machine is the usual one: a workspace, a home with secrets, system directories.
@@ -168,5 +170,18 @@ func TestUnreadableHostIsNotOpen(t *testing.T) {
 	}
 	if v := spec.Decide(s, spec.Query{Op: spec.OpConnect, Host: "/run/docker.sock"}); v.Allowed {
 		t.Error("sockets in /run are reachable")
+	}
+}
+
+// TestHomeAsWorkspaceIsTold: a person who starts it in the home directory opens all of it.
+func TestHomeAsWorkspaceIsTold(t *testing.T) {
+	for ws, told := range map[string]bool{"/home/dev": true, "/home/dev/ws": false, "/srv/data": false} {
+		s, err := bind(t, machine(nil).Host(), spec.Command{}, workspace(ws))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(s.Notices, func(n report.Notice) bool { return n.Kind == spec.HomeNotice }); got != told {
+			t.Errorf("%s: told %v, %+v", ws, got, s.Notices)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	slashpath "path"
 	"path/filepath"
+	"sort"
 	"strings"
 	"time"
 
@@ -29,14 +30,15 @@ type glob struct {
 	origin   string
 	contents *policy.Glob // of a denial that ends in "/**": the directory whose contents are meant
 	takes    bool         // only takes writing away
+	blocked  string       // of one that shows: a folder that it found, and that is hidden by an entry that is written down
 	found    int
 }
 
-// globs expands the patterns of denyRead, denyWrite and readable over what
-// exists now, one walk per base directory.
+// globs expands the patterns of readable, denyRead and denyWrite over what exists
+// now, one walk per base directory.
 func (b *binder) globs() error {
 	fs := b.eff.Policy.Filesystem
-	byBase := map[string][]*glob{}
+	shown, taken := map[string][]*glob{}, map[string][]*glob{}
 	for _, set := range []struct {
 		list    string
 		entries []string
@@ -57,13 +59,20 @@ func (b *binder) globs() error {
 				if err != nil {
 					return err
 				}
+				byBase := taken
+				if set.list == "filesystem.readable" {
+					byBase = shown
+				}
 				byBase[real] = append(byBase[real], g)
 			}
 		}
 	}
-	for base, list := range byBase {
-		if err := b.walk(base, list); err != nil {
-			return err
+	// SECURITY: what is shown comes first: the walk for what is hidden must go into it.
+	for _, byBase := range []map[string][]*glob{shown, taken} {
+		for base, list := range byBase {
+			if err := b.walk(base, list); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -95,8 +104,9 @@ func (b *binder) anchor(e string) []string {
 	return out
 }
 
-// walk goes through one tree for several patterns. Links are not followed, and a
-// hidden directory is not entered: nothing below it can be seen.
+// walk goes through one tree for several patterns. Links are not followed, and of a
+// hidden directory only what a rule of the user shows in it is entered: nothing else
+// below it can be seen.
 func (b *binder) walk(base string, globs []*glob) error {
 	w := &walker{b: b, globs: globs, deadline: time.Now().Add(walkTime), left: walkEntries, depth: depthOf(globs)}
 	w.dir(base, 0)
@@ -138,7 +148,12 @@ type walker struct {
 }
 
 func (w *walker) dir(path string, depth int) {
-	if w.match(path, true) || depth >= w.depth {
+	hidden := w.match(path, true)
+	if depth >= w.depth {
+		return
+	}
+	if hidden {
+		w.shownBelow(path, depth)
 		return
 	}
 	entries, err := w.b.h.ReadDir(path)
@@ -164,6 +179,32 @@ func (w *walker) dir(path string, depth int) {
 	}
 }
 
+// shownBelow enters what the user's own rules show again below a hidden directory.
+//
+// SECURITY: else a secret that a pattern names would be in sight there: of
+// "denyRead: dir/**" with "writable: dir/sub", all that sub holds.
+func (w *walker) shownBelow(hidden string, depth int) {
+	var again []string
+	for p, r := range w.b.best {
+		if r.Layer == User && r.Access >= Read && r.Kind != Missing && p != hidden && Within(hidden, p) {
+			again = append(again, p)
+		}
+	}
+	sort.Slice(again, func(i, j int) bool { return PathLess(again[i], again[j]) })
+	for i, p := range again {
+		if i > 0 && Within(again[i-1], p) {
+			again[i] = again[i-1] // the walk of the one above comes here, or hides it and asks again
+			continue
+		}
+		below := depth + strings.Count(p[len(hidden):], string(filepath.Separator))
+		if w.b.best[p].Kind == Dir {
+			w.dir(p, below)
+		} else {
+			w.match(p, false)
+		}
+	}
+}
+
 // match adds a rule for a path that a pattern names; true when the path is
 // hidden with everything below it. "dir/**" hides all contents of dir with one
 // empty directory in its place instead of one mount for each.
@@ -171,7 +212,7 @@ func (w *walker) match(path string, isDir bool) bool {
 	hidden, slashed := false, filepath.ToSlash(path) // patterns have forward slashes, on Windows too
 	for _, g := range w.globs {
 		empty := isDir && g.contents != nil && g.contents.Match(slashed)
-		if !empty && !g.Match(slashed) {
+		if !empty && !g.Match(slashed) || g.blocked != "" && Within(g.blocked, path) {
 			continue
 		}
 		g.found++
@@ -185,6 +226,14 @@ func (w *walker) match(path string, isDir bool) bool {
 			continue
 		}
 		w.b.add(r)
+		if g.access >= Read {
+			// SECURITY: who hides a folder by name means what is in it, too: "data/**" shows
+			// neither data/secret, hidden by name, nor what that holds.
+			if isDir && w.b.best[r.Path].Access == Deny {
+				g.blocked = path
+			}
+			continue
+		}
 		// SECURITY: a folder that is written down (the workspace, a writable root) stays in
 		// sight; then what the pattern means lies in it, and is hidden piece by piece.
 		hidden = hidden || isDir && w.b.best[r.Path].Access == Deny

@@ -71,6 +71,9 @@ func (b *binder) protected() error {
 	if n := b.s.Protected.NotWalked; len(n) > 0 {
 		b.s.notice("protected:not-walked", "protected names were not looked for in: "+strings.Join(n, "; "))
 	}
+	if l := b.s.Protected.Linked; len(l) > 0 {
+		b.s.notice("protected:linked", "protected files have a second name (hard link), by which a command may change them: "+strings.Join(l, "; ")+"; cp FILE NEW && mv NEW FILE parts them")
+	}
 	return nil
 }
 
@@ -78,7 +81,7 @@ func (b *binder) protected() error {
 // whole projects: it refuses to start where something was not looked at.
 func (b *binder) walkLimits() protect.Limits {
 	if b.s.Policy.Mode == policy.Strict {
-		return protect.Limits{Depth: 64, Dirs: 20_000, Entries: 400_000}
+		return protect.Limits{Depth: 64, Dirs: 20_000, Entries: 400_000, Heavy: true}
 	}
 	return protect.Limits{}
 }

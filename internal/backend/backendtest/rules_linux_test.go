@@ -28,6 +28,10 @@ var rules = []pair{
 		deny: `cat "$HOME/.aws/deep/decoy"`, allow: `cat "$HOME/.ssh/deep/decoy"`}),
 	compat(pair{req: "FS-02", name: "a file below a hidden built-in directory can be shown alone", policy: Policy{Readable: []string{"~/.ssh/deep/decoy"}}, setup: `echo x > "$HOME/.ssh/other-$U"`,
 		deny: `cat "$HOME/.ssh/other-$U"`, allow: `cat "$HOME/.ssh/deep/decoy"`, after: `rm "$HOME/.ssh/other-$U"`}),
+	compat(pair{req: "FS-02", name: "a pattern hides what a writable folder below a hidden one holds", policy: Policy{DenyRead: []string{"$OUT/a/**"}, Writable: []string{"$OUT/a/b"}}, setup: tree,
+		deny: `cat "$OUT/a/b/x" || cat "$OUT/a/b/c/x"`, allow: `echo y > "$OUT/a/b/y" && cat "$OUT/a/b/y"`, after: `[ -e "$OUT/a/b/y" ]`}),
+	compat(pair{req: "FS-02", name: "another pattern counts in what is shown below a hidden folder", policy: Policy{DenyRead: []string{"$OUT/[a]", "$OUT/**/x"}, Readable: []string{"$OUT/a/b"}}, setup: tree + `echo z > "$OUT/a/b/z"`,
+		deny: `cat "$OUT/a/b/x" || cat "$OUT/a/b/c/x"`, allow: `cat "$OUT/a/b/z"`}),
 	compat(pair{req: "FS-02", name: "readable at its real place does not open a link's neighbours", policy: Policy{DenyRead: []string{"$OUT/a"}, Readable: []string{"$OUT/l"}}, setup: tree + `ln -s a/b/c "$OUT/l"`,
 		deny: `cat "$OUT/a/b/x"`, allow: `cat "$OUT/a/b/c/x" && cat "$OUT/l/x"`}),
 }
