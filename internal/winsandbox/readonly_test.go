@@ -83,3 +83,27 @@ func TestStale(t *testing.T) {
 		t.Error("then src cannot be written, or .git can")
 	}
 }
+
+// TestRegistryIsKept: what starts at the next sign-in is set in keys of the user, which no
+// capability opens. The control is the user without the sandbox.
+func TestRegistryIsKept(t *testing.T) {
+	run, err := winacl.ParseSDDL("O:" + user.String() + "D:(A;CI;0xf003f;;;" + user.String() + ")(A;CI;0xf003f;;;SY)(A;CI;0x20019;;;RC)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const setValue, createSubKey, queryValue = winacl.Mask(0x2), winacl.Mask(0x4), winacl.Mask(0x1)
+	tok := wish(layout(), WriteRestricted).Model(winacl.Users)
+	for _, r := range winacl.Readings() {
+		for _, m := range []winacl.Mask{setValue, createSubKey} {
+			if winacl.Check(run, tok, m, winacl.Key, r) {
+				t.Errorf("%s reading: %#x is given", r, m)
+			}
+			if !winacl.Check(run, &winacl.Token{User: user}, m, winacl.Key, r) {
+				t.Errorf("control: %#x", m)
+			}
+		}
+		if !winacl.Check(run, tok, queryValue, winacl.Key, r) {
+			t.Errorf("%s reading: it cannot be read", r)
+		}
+	}
+}
