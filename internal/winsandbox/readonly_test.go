@@ -107,3 +107,25 @@ func TestRegistryIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestEditsByPath: all entries of a path in one list are the same as one after the other.
+func TestEditsByPath(t *testing.T) {
+	edits := Edits(layout())
+	one, all := workspaceDisk(usual), workspaceDisk(usual)
+	one.apply(edits)
+	n := 0
+	for _, p := range Paths(edits) {
+		for _, a := range ACEs(edits, p) {
+			all.apply([]Edit{{Path: p, ACE: a}})
+			n++
+		}
+	}
+	if n != len(edits) || len(Paths(edits)) >= n {
+		t.Fatalf("%d of %d entries at %d paths", n, len(edits), len(Paths(edits)))
+	}
+	for p := range one.nodes {
+		if a, b := one.nodes[p].sd.SDDL(), all.nodes[p].sd.SDDL(); a != b {
+			t.Errorf("%s: %s, by path %s", p, a, b)
+		}
+	}
+}
