@@ -138,6 +138,7 @@ var weakenings = []weakening{
 		without(p, func(m plan.Mount) bool { return strings.HasSuffix(m.Dst, "/host.sock") })
 	}, "LX-SOCK-01"},
 	{"no Landlock: abstract sockets", func(p *plan.Plan) { p.Landlock = nil }, "LX-SOCK-04"},
+	{"no Landlock: a FIFO of the host", func(p *plan.Plan) { p.Landlock = nil }, "LX-WRITE-39"},
 	{"no time limit", func(p *plan.Plan) { p.Limits.Timeout = 0 }, "LX-LIMIT-03"},
 	{"no size of /tmp", func(p *plan.Plan) {
 		for i := range p.Mounts {
