@@ -32,6 +32,6 @@ type User struct {
 // Denial is one refused call.
 type Denial struct {
 	Op   string // the system call
-	Path string // absolute, as seen inside
+	Path string // absolute, as seen inside; where the kernel does not tell the folder, words in brackets for it
 	Rule string // row of policy/protected.json, or "places"
 }
