@@ -35,6 +35,7 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
 		w.guard, err = guard.Start(listener, guard.Config{
 			Roots: s.Protected.Roots, Given: written(s), Homes: s.Protected.Homes, Allow: s.Protected.Allow,
+			Fold:    true, // SECURITY: the command can make folders that do not tell case (chattr +F), where the file system has it
 			Watched: watched(s.Protected), Places: places(p), User: switchedTo(p), OnDenied: w.deny,
 		})
 		if err == nil {

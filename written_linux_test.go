@@ -19,7 +19,7 @@ func TestProtectedInEntries(t *testing.T) {
 	for _, new := range []policy.NewNames{policy.DetectNew, policy.PreventNew} {
 		workspace, _ := place(t)
 		later := filepath.Join(filepath.Dir(workspace), "later")
-		const script = `cd "$0"; touch ../later/fine .git/hooks/pre-commit; mkdir ../later/.vscode .idea; exit 0`
+		const script = `cd "$0"; touch ../later/fine .git/hooks/pre-commit; mkdir ../later/.vscode .idea .Mcp; exit 0`
 		if err := os.MkdirAll(filepath.Join(workspace, ".git/hooks"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestProtectedInEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		hook := filepath.Join(workspace, ".git/hooks/pre-commit")
-		for path, want := range map[string]bool{hook: true, later + "/fine": true, later + "/.vscode": false, workspace + "/.idea": false} {
+		for path, want := range map[string]bool{hook: true, later + "/fine": true, later + "/.vscode": false, workspace + "/.idea": false, workspace + "/.Mcp": false} {
 			if _, err := os.Lstat(path); (err == nil) != want {
 				t.Errorf("%v: %s: %v", new, path, err)
 			}
@@ -42,6 +42,9 @@ func TestProtectedInEntries(t *testing.T) {
 		}
 		if v, err := qsandbox.Explain(qsandbox.Request{Layers: layers}, qsandbox.OpWrite, filepath.Join(workspace, ".git/hooks/pre-push")); err != nil || !v.Allowed || v.Protected != "" {
 			t.Errorf("%v: explain: %+v %v", new, v, err)
+		}
+		if v, err := qsandbox.Explain(qsandbox.Request{Layers: layers}, qsandbox.OpWrite, filepath.Join(workspace, ".Cur\u017for/mcp.json")); err != nil || v.Protected != "cursor" {
+			t.Errorf("%v: explain, other letters: %+v %v", new, v, err)
 		}
 	}
 }

@@ -140,8 +140,9 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 
 // watched gives the row of a path that is watched, or lies below one that is.
 func (g *Guard) watched(path string) (row string, ok bool) {
+	path = g.names.folded(path)
 	for w, row := range g.cfg.Watched {
-		if within(w, path) {
+		if within(g.names.folded(w), path) {
 			return row, true
 		}
 	}

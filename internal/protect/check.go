@@ -152,7 +152,7 @@ func (c *checker) judge(it, was Item) (why string, ok bool) {
 // runs nothing.
 func (c *checker) gone() {
 	for _, it := range c.before.Items {
-		if it.Name == "git-pointer" && c.folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
+		if it.Name == "git-pointer" && folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
 			c.report(it, Gone, false, "it was there before the run")
 		}
 	}

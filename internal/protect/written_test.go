@@ -66,3 +66,32 @@ func TestRootMadeLater(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestOtherCase: a name counts in any case. Where the file system tells case apart it is
+// another file, which nobody misses; where it does not, it is the protected one.
+func TestOtherCase(t *testing.T) {
+	for _, name := range []string{".VSCODE/tasks.json", "a/.v\u017fcode/tasks.json", ".Mcp.Json", "x/.EXTERNALToolBuilders/a", "w.Code-Workspace", ".g\u200cit/hooks/pre-commit"} {
+		p := newPlace(t)
+		f := p.scan()
+		p.write(name, "")
+		p.write(strings.TrimPrefix(name, "."), "") // the twin
+		if name == ".g\u200cit/hooks/pre-commit" {
+			for _, part := range []string{"HEAD", "objects/x", "refs/x"} {
+				p.write(".g\u200cit/"+part, "")
+			}
+		}
+		if v := Check(p.h, f); len(v) != 1 || !v[0].Move {
+			t.Errorf("%q: %+v", name, v)
+		}
+		if len(p.scan().Items) == 0 {
+			t.Errorf("%q is not found as existing", name)
+		}
+	}
+	p := newPlace(t)
+	f := Scan(p.h, []string{p.ws}, []string{p.ws}, nil, Limits{})
+	p.write(".rprofile", "")
+	p.write(".LOCAL/lib/Python3.11/site-packages/x.pth", "")
+	if v := Check(p.h, f); len(v) != 2 {
+		t.Errorf("in a home: %+v", v)
+	}
+}
