@@ -75,7 +75,7 @@ func (r *run) unguard() {
 // and reports it as a violation, with the command that restores it.
 func (r *run) quarantine(found protect.Found, id string) {
 	for _, v := range protect.Check(r.host, found) {
-		d := report.Denial{Operation: "write", Subject: v.Path, Rule: "protected: " + v.Name, Certain: true, Remedy: v.Why}
+		d := report.Denial{Operation: "write", Subject: v.Path, Rule: v.Rule(), Certain: true, Remedy: v.Why}
 		if v.Move {
 			m, err := protect.Quarantine(v, spec.StateRoot(r.host), id)
 			if err != nil {

@@ -3,9 +3,12 @@ package qsandbox_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/fault"
@@ -68,5 +71,50 @@ func TestDegradationIsTold(t *testing.T) {
 	}
 	if _, text := audited(t, state); strings.Count(text, "sandbox:unavailable") != 5 || strings.Count(text, "sandbox:recovered") != 3 {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestPlacesOfASession: what replaces a workspace by a link while a session goes on does
+// not choose where its later commands write (FS-09); a run by itself follows the link, as
+// its user might mean it, and with the folder back the session goes on.
+func TestPlacesOfASession(t *testing.T) {
+	workspace, _ := place(t)
+	elsewhere, aside := filepath.Join(filepath.Dir(workspace), "elsewhere"), workspace+".aside"
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := &qsandbox.Memory{}
+	run := func(m *qsandbox.Memory, name string) error {
+		rep, err := qsandbox.Run(context.Background(), qsandbox.Request{Command: []string{"touch", name}, Memory: m, Layers: layer(workspace, nil)})
+		if err == nil && rep.Exit.Code != 0 {
+			t.Errorf("touch %s: code %d", name, rep.Exit.Code)
+		}
+		return err
+	}
+	if _, err := qsandbox.PlanFor(context.Background(), qsandbox.Request{Command: []string{"true"}, Memory: m, Layers: layer(workspace, nil)}, qsandbox.PlanOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(workspace, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, workspace); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // a fresh link would not be followed by anybody
+	if err := run(nil, "twin"); err != nil {
+		needSandbox(t, err)
+		t.Fatal(err)
+	}
+	if err := run(m, "hole"); !errors.Is(err, fault.ErrPathInvalid) || !strings.Contains(err.Error(), elsewhere) {
+		t.Errorf("the workspace became a link: %v", err)
+	}
+	if list, err := os.ReadDir(elsewhere); err != nil || len(list) != 1 || list[0].Name() != "twin" {
+		t.Errorf("%v %v", list, err)
+	}
+	if err := errors.Join(os.Remove(workspace), os.Rename(aside, workspace)); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(m, "back"); err != nil {
+		t.Errorf("the folder is back: %v", err)
 	}
 }

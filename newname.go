@@ -15,7 +15,7 @@ func (v *Verdict) newName(h host.Host, s *spec.Spec, q spec.Query, d spec.Verdic
 	if q.Op != spec.OpWrite || !d.Allowed || !s.Isolated() {
 		return d
 	}
-	cfg := guard.Config{Roots: slashedAll(s.Protected.Roots), Given: slashedAll(written(s)), Homes: slashedAll(s.Protected.Homes), Allow: s.Protected.Allow, Fold: h.GOOS != "linux"}
+	cfg := guard.Config{Roots: slashedAll(s.Protected.Roots), Given: slashedAll(written(s)), Homes: slashedAll(s.Protected.Homes), Allow: s.Protected.Allow, Fold: true}
 	row, fresh := guard.Asked(cfg, filepath.ToSlash(q.Path), func(p string) bool { return h.Exists(filepath.FromSlash(p)) })
 	if row == "" {
 		return d

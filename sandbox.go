@@ -208,9 +208,13 @@ func (r *run) bind(req Request) (*spec.Spec, error) {
 	}
 	sp, err := spec.Bind(r.host, eff, cmd)
 	if err == nil {
-		r.bound(sp)
+		err = r.memory.settled(sp)
 	}
-	return sp, err
+	if err != nil {
+		return nil, err
+	}
+	r.bound(sp)
+	return sp, nil
 }
 
 // plan chooses a backend and compiles the spec for it.

@@ -35,6 +35,7 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
 		w.guard, err = guard.Start(listener, guard.Config{
 			Roots: s.Protected.Roots, Given: written(s), Homes: s.Protected.Homes, Allow: s.Protected.Allow,
+			Fold:    true, // SECURITY: the command can make folders that do not tell case (chattr +F), where the file system has it
 			Watched: watched(s.Protected), Places: places(p), User: switchedTo(p), OnDenied: w.deny,
 		})
 		if err == nil {
@@ -98,8 +99,19 @@ func (w *supervisor) deny(d guard.Denial) {
 	}
 	w.refused = append(w.refused, report.Denial{
 		Operation: "write", Subject: d.Path, Rule: "protected: " + d.Rule, Certain: true,
-		Remedy: "the name runs code on the host later; filesystem.allowProtected: " + d.Rule + " allows it",
+		Remedy: refusedRemedy(d.Rule),
 	})
+}
+
+// refusedRemedy says why the supervisor refuses, and what a person can do.
+func refusedRemedy(rule string) string {
+	switch rule {
+	case "link-to-protected":
+		return "what lies behind such a link would count as protected names: make a folder instead"
+	case "deep-folder", "large-folder", "unreadable-folder":
+		return "the folder may bring protected names to where they count, and cannot be looked through: move its parts one by one"
+	}
+	return "the name runs code on the host later; filesystem.allowProtected: " + rule + " allows it"
 }
 
 // unsupervise ends the supervision and reports what was refused. The command and

@@ -28,6 +28,11 @@ func (p *proxy) fromAgent(line []byte) error {
 		return p.pass(line)
 	}
 	switch {
+	case strings.TrimSpace(m.Method) != m.Method: // a client might take the spaces away
+		if m.Kind() == jsonrpc.Request {
+			p.answer(m.RawID(), nil, &jsonrpc.Error{Code: jsonrpc.CodeMethod, Message: "method not found: it begins or ends with a space"})
+		}
+		return nil
 	case strings.HasPrefix(strings.ToLower(m.Method), "terminal/"):
 		p.terminal(m)
 		return nil

@@ -154,7 +154,7 @@ func TestNoTerminalRequestReachesTheClient(t *testing.T) {
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":""}}`,
 		`{"id":1,"method":"term\u0069nal\/create"}`,
-		`{"id":1,"method":"terminal/unknown"}`, `{"id":1,"method":"Terminal/Create"}`,
+		`{"id":1,"method":"terminal/unknown"}`, `{"id":1,"method":"Terminal/Create"}`, `{"id":1,"method":" terminal/create"}`, `{"id":1,"method":"fs/read_text_file\t"}`,
 		`{"method":"terminal/create","params":{"sessionId":"s","command":"true"}}`,
 		`{"id":1,"method":"terminal/create","result":{}}`,
 		`{"id":1,"method":"a","method":"terminal/create"}`, `{"id":1,"METHOD":"terminal/create"}`,

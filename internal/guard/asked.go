@@ -13,7 +13,7 @@ func Asked(cfg Config, path string, exists func(path string) bool) (row string, 
 			return row, false
 		}
 	}
-	git := gitOf(strings.Split(n.folded(strings.TrimPrefix(path, "/")), "/"))
+	git := gitOf(strings.Split(n.folded(strings.TrimPrefix(path, "/")), "/"), cfg.givenParts(path))
 	if git.row == "" || n.allow[git.row] || len(cfg.rootsOf(path)) == 0 {
 		return "", false
 	}
@@ -32,6 +32,17 @@ func (c *Config) rootsOf(path string) (in []string) {
 		}
 	}
 	return in
+}
+
+// givenParts is how many parts of a path an entry of the user's names that lies in a
+// root. A root itself may lie in a git folder and makes nothing there the user's.
+func (c *Config) givenParts(path string) (n int) {
+	for _, e := range c.Given {
+		if within(e, path) && len(c.rootsOf(e)) > 0 {
+			n = max(n, strings.Count(e, "/"))
+		}
+	}
+	return n
 }
 
 // inRoot gives a path relative to a root.

@@ -73,6 +73,9 @@ func (c *call) sure() unix.Errno {
 // denied tells of a refusal. EACCES is what Landlock says too: EPERM makes programs
 // try other ways (copy instead of link), EROFS makes them give the whole place up.
 func (c *call) denied(p *place, dir, rule string) unix.Errno {
+	if dir == tooDeep {
+		dir = "(a folder beyond 4,095 bytes of path)"
+	}
 	c.g.denials.add(Denial{Op: c.op, Path: joined(dir, p.bare()), Rule: rule})
 	return unix.EACCES
 }

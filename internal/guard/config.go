@@ -8,7 +8,7 @@ type Config struct {
 	Homes  []string // home directories, for rows of scope home
 	Allow  []string // rows of policy/protected.json that are not protected (filesystem.allowProtected)
 	Places []string // where names may be made at all, Roots included; empty: wherever the mounts let them
-	Fold   bool     // the file system does not tell upper from lower case
+	Fold   bool     // names that differ in case alone count as one
 	User   *User    // nil: the caller's own ids
 
 	// Watched are real paths that no mount can keep, with their rows: what protected links
@@ -32,6 +32,6 @@ type User struct {
 // Denial is one refused call.
 type Denial struct {
 	Op   string // the system call
-	Path string // absolute, as seen inside
+	Path string // absolute, as seen inside; where the kernel does not tell the folder, words in brackets for it
 	Rule string // row of policy/protected.json, or "places"
 }

@@ -19,12 +19,14 @@ type gitPath struct {
 	class gitClass
 	row   string // of gitPointer and gitPart
 	above int    // how many folders lie between the entry and its git folder, that one included
+	at    int    // of gitPart: how many parts of the path reach up to the one that is protected
 	opens bool   // a folder of that name, when made, is a new git folder: its parts are new too
 }
 
 // gitOf classifies a path relative to a root. The outermost git folder decides,
-// unless it has nothing to say.
-func gitOf(parts []string) gitPath {
+// unless it has nothing to say. given is how many of the parts an entry of the user's
+// names: a protected part up to there is writable, those within it are not (FS-02).
+func gitOf(parts []string, given int) gitPath {
 	out := gitPath{}
 	for i, p := range parts {
 		if p != ".git" && !strings.HasSuffix(p, ".git") {
@@ -33,7 +35,10 @@ func gitOf(parts []string) gitPath {
 		inner := parts[i+1:]
 		g := gitInner(p, inner)
 		if g.above = len(inner); g.class == gitPart {
-			return g
+			if g.at += i + 1; g.at > given {
+				return g
+			}
+			g = gitPath{class: gitOrdinary, above: g.above}
 		}
 		if g.class != gitOrdinary || out.class == gitNothing {
 			out = g
@@ -52,17 +57,18 @@ func gitInner(top string, inner []string) gitPath {
 		return gitPath{class: gitBare, opens: true}
 	}
 	if inner[0] == "hooks" {
-		return gitPath{class: gitPart, row: "git-hooks"}
+		return gitPath{class: gitPart, row: "git-hooks", at: 1}
 	}
 	last := inner[n-1]
 	switch {
 	case n == 1 && configName(last):
 		return gitPath{class: gitPart, row: map[string]string{"config": "git-config", "config.worktree": "git-config-worktree",
-			"commondir": "git-commondir", "gitdir": "git-gitdir"}[last]}
+			"commondir": "git-commondir", "gitdir": "git-gitdir"}[last], at: n}
 	case n == 3 && inner[0] == "worktrees" && configName(last) && last != "config":
-		return gitPath{class: gitPart, row: "git-worktree-pointers"}
+		return gitPath{class: gitPart, row: "git-worktree-pointers", at: n}
 	case n > 1 && inner[0] == "modules":
 		if g := gitModule(inner[1:], last); g.class != gitNothing {
+			g.at++
 			return g
 		}
 	}
@@ -76,13 +82,13 @@ func configName(s string) bool {
 // gitModule classifies what lies below modules, where the names of submodules may
 // have any depth: a part of that name at any depth counts.
 func gitModule(below []string, last string) gitPath {
-	for _, p := range below {
-		if p == "hooks" {
-			return gitPath{class: gitPart, row: "git-module-hooks"}
-		}
-	}
 	if configName(last) {
-		return gitPath{class: gitPart, row: "git-module-config"}
+		return gitPath{class: gitPart, row: "git-module-config", at: len(below)}
+	}
+	for i := len(below); i > 0; i-- { // the innermost: an entry of the user's must reach it
+		if below[i-1] == "hooks" {
+			return gitPath{class: gitPart, row: "git-module-hooks", at: i}
+		}
 	}
 	return gitPath{}
 }
@@ -103,9 +109,9 @@ func gitWork(inner []string) gitPath {
 	}
 	switch {
 	case len(rest) > 0 && rest[0] == "rebase-apply":
-		return gitPath{class: gitPart, row: "git-rebase-apply", opens: len(rest) == 1}
+		return gitPath{class: gitPart, row: "git-rebase-apply", opens: len(rest) == 1, at: n - len(rest) + 1}
 	case len(rest) == 2 && rest[0] == "rebase-merge" && (rest[1] == "git-rebase-todo" || rest[1] == "git-rebase-todo.backup"):
-		return gitPath{class: gitPart, row: "git-rebase-todo"}
+		return gitPath{class: gitPart, row: "git-rebase-todo", at: n}
 	case len(rest) == 1 && rest[0] == "rebase-merge":
 		return gitPath{class: gitFolder, opens: true}
 	case inner[0] == "worktrees" && n <= 2, inner[0] == "modules":

@@ -61,7 +61,7 @@ func (g *Guard) deepRule(path string) (rule string, bad bool) {
 	}
 	base = g.names.folded(base)
 	for _, above := range [][]string{{}, {".git"}, {".git", "rebase-merge"}} {
-		if git := gitOf(append(above, base)); git.row != "" {
+		if git := gitOf(append(above, base), 0); git.row != "" {
 			return git.row, true
 		}
 	}
@@ -119,7 +119,7 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 		return verdict{rule: row}
 	}
 	// By the whole path: a root may lie inside a git folder (FS-08).
-	git := gitOf(strings.Split(g.names.folded(path[1:]), "/"))
+	git := gitOf(strings.Split(g.names.folded(path[1:]), "/"), g.cfg.givenParts(path))
 	if git.row != "" && g.names.allow[git.row] {
 		return verdict{decision: allow, opens: git.opens}
 	}
@@ -140,8 +140,9 @@ func (c *call) judgeIn(p *place, root, path string, what made) verdict {
 
 // watched gives the row of a path that is watched, or lies below one that is.
 func (g *Guard) watched(path string) (row string, ok bool) {
+	path = g.names.folded(path)
 	for w, row := range g.cfg.Watched {
-		if within(w, path) {
+		if within(g.names.folded(w), path) {
 			return row, true
 		}
 	}

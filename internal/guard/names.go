@@ -77,7 +77,7 @@ func (n *names) add(p policy.ProtectedName, pattern string) {
 
 func (n *names) folded(s string) string {
 	if n.fold {
-		return strings.ToLower(s)
+		return policy.FoldName(s)
 	}
 	return s
 }

@@ -86,7 +86,7 @@ func (n *names) agree(t *testing.T, p string, fold bool) {
 	parts := strings.Split(n.folded(p), "/")
 	want := rowsOf(t, "", p, fold)
 	row, bad := n.match(relPath{parts: parts}, relPath{})
-	if git := gitOf(parts); !bad && git.row != "" {
+	if git := gitOf(parts, 0); !bad && git.row != "" {
 		row, bad = git.row, true
 	}
 	if bad != (len(want) > 0) || bad && !slices.Contains(want, row) {
@@ -94,6 +94,33 @@ func (n *names) agree(t *testing.T, p string, fold bool) {
 	}
 	if home := rowsOf(t, "home", p, fold); (n.find(relPath{parts: parts}, true) != nil) != (len(home) > 0) {
 		t.Errorf("%q in a home: %v, the globs say %q", p, n.find(relPath{parts: parts}, true), home)
+	}
+}
+
+// TestGitGiven: what an entry of the user's reaches is theirs, what is protected within
+// it, or beside it, is not.
+func TestGitGiven(t *testing.T) {
+	for _, c := range []struct{ given, path, row string }{
+		{".git/hooks", ".git/hooks/pre-commit", ""},
+		{".git/hooks/x", ".git/hooks/x", ""},
+		{".git/hooks/x", ".git/hooks/y", "git-hooks"},
+		{".git/hooks", ".git/config", "git-config"},
+		{".git/hooks", ".git/hooks/a.git/hooks/x", "git-hooks"},
+		{".git", ".git/hooks/x", "git-hooks"},
+		{"sub", "sub/.git/config", "git-config"},
+		{".git/modules/m/hooks", ".git/modules/m/hooks/x", ""},
+		{".git/modules/m", ".git/modules/m/hooks/x", "git-module-hooks"},
+		{".git/modules/m/hooks", ".git/modules/m/hooks/n/hooks/x", "git-module-hooks"},
+		{".git/rebase-apply", ".git/rebase-apply/patch", ""},
+		{".git/config", ".git/config", ""},
+	} {
+		cfg := Config{Roots: []string{"/ws"}, Given: []string{"/ws", "/ws/" + c.given}}
+		if row, _ := Asked(cfg, "/ws/"+c.path, func(string) bool { return true }); row != c.row {
+			t.Errorf("writable %s: %s is %q, want %q", c.given, c.path, row, c.row)
+		}
+	}
+	if row, _ := Asked(Config{Roots: []string{"/ws.git/hooks"}, Given: []string{"/ws.git/hooks"}}, "/ws.git/hooks/x", func(string) bool { return true }); row != "git-hooks" {
+		t.Errorf("a root in a git folder: %q", row)
 	}
 }
 
@@ -147,31 +174,31 @@ func TestLeads(t *testing.T) {
 
 func TestGitOf(t *testing.T) {
 	for path, want := range map[string]gitPath{
-		".git":                      {gitPointer, "git-pointer", 0, true},
-		"a/.git/x/config":           {gitOrdinary, "", 2, false},
-		"a/.git/config":             {gitPart, "git-config", 1, false},
-		"a.git":                     {gitBare, "", 0, true},
-		"a.git/hooks/pre-push":      {gitPart, "git-hooks", 2, false},
-		".git/worktrees/w":          {gitFolder, "", 2, true},
-		".git/worktrees":            {gitFolder, "", 1, false},
-		".git/worktrees/w/gitdir":   {gitPart, "git-worktree-pointers", 3, false},
-		".git/worktrees/w/HEAD":     {gitOrdinary, "", 3, false},
-		".git/modules/m":            {gitFolder, "", 2, true},
-		".git/modules/a/b/config":   {gitPart, "git-module-config", 4, false},
-		".git/rebase-merge":         {gitFolder, "", 1, true},
-		".git/rebase-apply":         {gitPart, "git-rebase-apply", 1, true},
-		".git/rebase-apply/patch":   {gitPart, "git-rebase-apply", 2, false},
-		".git/refs/heads/config":    {gitOrdinary, "", 3, false},
-		".git/refs/heads/x.git":     {gitBare, "", 0, true},
+		".git":                      {gitPointer, "git-pointer", 0, 0, true},
+		"a/.git/x/config":           {gitOrdinary, "", 2, 0, false},
+		"a/.git/config":             {gitPart, "git-config", 1, 3, false},
+		"a.git":                     {gitBare, "", 0, 0, true},
+		"a.git/hooks/pre-push":      {gitPart, "git-hooks", 2, 2, false},
+		".git/worktrees/w":          {gitFolder, "", 2, 0, true},
+		".git/worktrees":            {gitFolder, "", 1, 0, false},
+		".git/worktrees/w/gitdir":   {gitPart, "git-worktree-pointers", 3, 4, false},
+		".git/worktrees/w/HEAD":     {gitOrdinary, "", 3, 0, false},
+		".git/modules/m":            {gitFolder, "", 2, 0, true},
+		".git/modules/a/b/config":   {gitPart, "git-module-config", 4, 5, false},
+		".git/rebase-merge":         {gitFolder, "", 1, 0, true},
+		".git/rebase-apply":         {gitPart, "git-rebase-apply", 1, 2, true},
+		".git/rebase-apply/patch":   {gitPart, "git-rebase-apply", 2, 2, false},
+		".git/refs/heads/config":    {gitOrdinary, "", 3, 0, false},
+		".git/refs/heads/x.git":     {gitBare, "", 0, 0, true},
 		"src/x":                     {},
 		".gitignore":                {},
-		"site.git/content/.git":     {gitPointer, "git-pointer", 0, true},
-		".git/config.lock":          {gitOrdinary, "", 1, false},
-		".git/rebase-merge/done":    {gitOrdinary, "", 2, false},
-		".git/modules/m/hooks/x":    {gitPart, "git-module-hooks", 4, false},
-		".git/worktrees/w/x/gitdir": {gitOrdinary, "", 4, false},
+		"site.git/content/.git":     {gitPointer, "git-pointer", 0, 0, true},
+		".git/config.lock":          {gitOrdinary, "", 1, 0, false},
+		".git/rebase-merge/done":    {gitOrdinary, "", 2, 0, false},
+		".git/modules/m/hooks/x":    {gitPart, "git-module-hooks", 4, 4, false},
+		".git/worktrees/w/x/gitdir": {gitOrdinary, "", 4, 0, false},
 	} {
-		if got := gitOf(strings.Split(path, "/")); got != want {
+		if got := gitOf(strings.Split(path, "/"), 0); got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}

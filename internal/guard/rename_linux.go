@@ -165,6 +165,6 @@ func (c *call) bringsWatched(src *place, now string) (row string, brings bool) {
 
 // within tells whether a path lies in a git folder of this run.
 func (c *call) within(p *place, path string) bool {
-	git := gitOf(strings.Split(c.g.names.folded(path[1:]), "/"))
+	git := gitOf(strings.Split(c.g.names.folded(path[1:]), "/"), 0)
 	return git.class != gitNothing && c.inFresh(p.fd, git.above)
 }

@@ -68,7 +68,7 @@ func (s *search) folder(dir int, name, at, sub string) (rule string) {
 
 // protected gives the row for a path, by its name alone.
 func (s *search) protected(path string) string {
-	if git := gitOf(s.partsOf(path)); !s.fresh && git.class == gitPart && !s.g.names.allow[git.row] {
+	if git := gitOf(s.partsOf(path), s.g.cfg.givenParts(path)); !s.fresh && git.class == gitPart && !s.g.names.allow[git.row] {
 		return git.row
 	}
 	if s.leaving {
@@ -88,7 +88,7 @@ func (s *search) leads(path string) bool {
 	if len(roots) == 0 {
 		return false
 	}
-	switch gitOf(s.partsOf(path)).class {
+	switch gitOf(s.partsOf(path), 0).class {
 	case gitPointer, gitBare, gitPart, gitFolder:
 		if !s.fresh {
 			return true

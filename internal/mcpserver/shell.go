@@ -16,7 +16,7 @@ func (s *Server) shell(ctx context.Context) (*qsandbox.Plan, error) {
 	var first error
 	for _, sh := range shells() {
 		plan, err := qsandbox.PlanFor(ctx, qsandbox.Request{
-			Layers: s.opt.Layers, Command: append(sh[:len(sh):len(sh)], "exit"), Cwd: s.opt.Cwd, Env: s.opt.Env, User: s.opt.User,
+			Layers: s.opt.Layers, Command: append(sh[:len(sh):len(sh)], "exit"), Cwd: s.opt.Cwd, Env: s.opt.Env, User: s.opt.User, Memory: &s.memory,
 		}, qsandbox.PlanOptions{})
 		if err == nil {
 			s.sh = sh

@@ -15,7 +15,7 @@ import (
 // again. before may come from a Journal.
 func Check(h host.Host, f Found) []Violation {
 	b := newBefore(f)
-	s := newSurvey(h, slices.Concat(f.Roots, f.Given), f.Homes, f.Allow, f.Limits)
+	s := newSurvey(h, slices.Concat(f.Roots, f.Given, folders(h, f.Written)), f.Homes, f.Allow, f.Limits)
 	s.before = b
 	s.f.Limits.Heavy = f.Limits.Heavy && !f.Partial
 	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
@@ -36,6 +36,16 @@ func Check(h host.Host, f Found) []Violation {
 	return topmost(c.out)
 }
 
+// folders gives those of the paths that are folders.
+func folders(h host.Host, paths []string) (out []string) {
+	for _, p := range paths {
+		if fi, err := h.Lstat(p); err == nil && fi.IsDir() {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 type checker struct {
 	*survey
 	before *before
@@ -44,7 +54,23 @@ type checker struct {
 }
 
 func (c *checker) report(it Item, change Change, move bool, why string) {
+	if c.written(it) {
+		return
+	}
 	c.out = append(c.out, Violation{Path: it.Path, Name: it.Name, Change: change, Why: why, Move: move})
+}
+
+// written tells whether an entry of the user's names what is protected here, or a part
+// of it: a longer path, and so what counts (FS-02). What is protected within it is not.
+func (c *checker) written(it Item) bool {
+	if it.Action == Watch || it.Name == "" {
+		return false
+	}
+	name := it.Path
+	if strings.HasSuffix(it.Name, "-hooks") && it.part == plain { // what is protected is the folder
+		name = filepath.Dir(name)
+	}
+	return slices.ContainsFunc(c.before.Written, func(w string) bool { return within(w, it.Path) && within(name, w) })
 }
 
 // item compares one entry with what it was.
@@ -126,7 +152,7 @@ func (c *checker) judge(it, was Item) (why string, ok bool) {
 // runs nothing.
 func (c *checker) gone() {
 	for _, it := range c.before.Items {
-		if it.Name == "git-pointer" && c.folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
+		if it.Name == "git-pointer" && folded(filepath.Base(it.Path)) == ".git" && !c.now[it.Path] {
 			c.report(it, Gone, false, "it was there before the run")
 		}
 	}

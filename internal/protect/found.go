@@ -98,7 +98,8 @@ func (l Limits) orDefault() Limits {
 // Found is what Scan saw: what to protect now, and all that Check needs later.
 type Found struct {
 	Roots     []string `json:"roots"`
-	Given     []string `json:"given,omitempty"` // roots that lie in another one, maybe below a protected name
+	Given     []string `json:"given,omitempty"`   // roots that lie in another one, maybe below a protected name
+	Written   []string `json:"written,omitempty"` // writable entries of the user's: a protected name that one of them reaches is theirs
 	Homes     []string `json:"homes,omitempty"`
 	Allow     []string `json:"allow,omitempty"`
 	Limits    Limits   `json:"limits"`

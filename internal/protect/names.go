@@ -4,35 +4,26 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
 // nameRow is one alternative of a row of policy/protected.json. The tables in
 // names_gen.go are sorted and static: to compile the globs at each start would take
 // longer than to start the sandbox. A test keeps them the same as the data file.
 type nameRow struct {
-	key  string // tables anywhere, suffixes: last part of the name; home: path below the home folder
-	up   string // anywhere: the parts before the last one, "" mostly
+	key  string // tables anywhere, suffixes: last part of the name; home: path below the home folder; folded
+	up   string // anywhere: the parts before the last one, "" mostly; folded
 	name string // row
 	file bool   // kind file: a folder of that name is something else
 }
 
-// names answers by name alone, without reading anything.
+// names answers by name alone, without reading anything. Case does not count, on any
+// system: whether a folder tells it depends on the file system, and even on the folder.
 type names struct {
-	fold  bool // the file system does not tell upper from lower case
 	allow []string
 }
 
-// foldsCase tells whether the usual file systems of a machine keep case without
-// telling names apart by it.
-func foldsCase(h host.Host) bool { return h.GOOS == "darwin" || h.GOOS == "windows" }
-
-func (n names) folded(s string) string {
-	if n.fold {
-		return strings.ToLower(s)
-	}
-	return s
-}
+func folded(s string) string { return policy.FoldName(s) }
 
 func (n names) allowed(row string) bool {
 	for _, a := range n.allow {
@@ -46,10 +37,10 @@ func (n names) allowed(row string) bool {
 // anywhere gives the row that protects the entry of a name in a folder, for rows
 // that hold in every writable root. Rows of git are not among them: see repo.go.
 func (n names) anywhere(dir, name string) (nameRow, bool) {
-	name = n.folded(name)
+	name = folded(name)
 	i := sort.Search(len(anywhereTable), func(i int) bool { return anywhereTable[i].key >= name })
 	for ; i < len(anywhereTable) && anywhereTable[i].key == name; i++ {
-		if r := anywhereTable[i]; under(n.folded(dir), r.up) && !n.allowed(r.name) {
+		if r := anywhereTable[i]; under(folded(dir), r.up) && !n.allowed(r.name) {
 			return r, true
 		}
 	}
@@ -64,9 +55,9 @@ func (n names) anywhere(dir, name string) (nameRow, bool) {
 // leads tells whether rows of several parts go on below that folder: it is listed
 // at any depth, and a link in its place is watched.
 func (n names) leads(dir, name string) (nameRow, bool) {
-	name = n.folded(name)
+	name = folded(name)
 	for _, r := range leadTable {
-		if r.key == name && under(n.folded(dir), r.up) && !n.allowed(r.name) {
+		if r.key == name && under(folded(dir), r.up) && !n.allowed(r.name) {
 			return r, true
 		}
 	}
@@ -81,9 +72,7 @@ func under(dir, up string) bool {
 // home gives the row for a slash path below a home folder; more tells that rows go
 // on below it.
 func (n names) home(rel string) (r nameRow, found, more bool) {
-	if n.fold {
-		return n.homeFolded(strings.ToLower(rel))
-	}
+	rel = folded(rel)
 	i := sort.Search(len(homeTable), func(i int) bool { return homeTable[i].key >= rel })
 	if i < len(homeTable) && homeTable[i].key == rel && !n.allowed(homeTable[i].name) {
 		return homeTable[i], true, false
@@ -98,23 +87,6 @@ func (n names) home(rel string) (r nameRow, found, more bool) {
 		}
 	}
 	return nameRow{}, false, false
-}
-
-// homeFolded is home where case does not count; the table's order is of no use then.
-func (n names) homeFolded(rel string) (r nameRow, found, more bool) {
-	for _, row := range homeTable {
-		key := strings.ToLower(row.key)
-		if n.allowed(row.name) || !strings.HasPrefix(key, rel) {
-			continue
-		}
-		if key == rel {
-			return row, true, false
-		}
-		if key[len(rel)] == '/' {
-			r, more = row, true
-		}
-	}
-	return r, false, more
 }
 
 // matchParts compares part by part; a part of the pattern may end in "*".

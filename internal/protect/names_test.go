@@ -52,7 +52,7 @@ func tablesOf(t *testing.T) (out tables) {
 		if p.Scope == "" && strings.HasPrefix(p.Name, "git-") {
 			continue // repo.go
 		}
-		for _, m := range braces(p.Match) {
+		for _, m := range braces(policy.FoldName(p.Match)) {
 			r := nameRow{name: p.Name, file: p.Kind == "file"}
 			if p.Scope == "home" {
 				r.key = m

@@ -27,17 +27,12 @@ type repo struct {
 }
 
 // looksLikeGit is git's own rule (setup.c: is_git_directory), from names alone:
-// what is inside HEAD does not matter here, as it can be changed later. Where upper and
-// lower case are one, "head" is HEAD.
+// what is inside HEAD does not matter here, as it can be changed later.
 func (n names) looksLikeGit(entries []fs.DirEntry) bool {
 	var head, objects, refs, common bool
 	for _, e := range entries {
-		name := e.Name()
-		if name != "HEAD" {
-			name = n.folded(name)
-		}
-		switch {
-		case name == "HEAD" || n.fold && name == "head":
+		switch name := folded(e.Name()); {
+		case name == "head":
 			head = true
 		case name == "objects":
 			objects = true
@@ -103,7 +98,7 @@ func (s *survey) repository(path string, kind repoKind, common string) *repo {
 // partOf takes one entry of a git folder.
 func (s *survey) partOf(r *repo, e fs.DirEntry) {
 	it := Item{repo: r, Name: r.row("git-config")}
-	name := s.folded(e.Name())
+	name := folded(e.Name())
 	path := join(r.path, e.Name())
 	switch name {
 	case "hooks":
@@ -181,7 +176,7 @@ func (s *survey) hookEntries(dir string, it Item) {
 func (s *survey) rebase(r *repo, dir string) {
 	entries, _ := s.listInside(dir)
 	for _, e := range entries {
-		if n := s.folded(e.Name()); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
+		if n := folded(e.Name()); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
 			it := Item{Name: "git-rebase-todo", part: todoFile, repo: r}
 			if data, err := s.h.ReadFile(join(dir, e.Name()), configMax); err == nil {
 				for _, line := range execLines(data) {

@@ -65,7 +65,7 @@ func Scan(h host.Host, roots, homes, allow []string, limits Limits) Found {
 
 func newSurvey(h host.Host, roots, homes, allow []string, limits Limits) *survey {
 	return &survey{
-		names: names{fold: foldsCase(h), allow: allow}, h: h, left: limits, leftIn: gitDirs,
+		names: names{allow: allow}, h: h, left: limits, leftIn: gitDirs,
 		f:        Found{Roots: outermost(roots), Given: nested(roots), Homes: homes, Allow: allow, Limits: limits, Since: now()},
 		listings: map[string][]fs.DirEntry{}, repos: map[string]*repo{}, claimed: map[string]bool{}, heavies: map[string]int{},
 	}
@@ -117,7 +117,7 @@ func (s *survey) folder(j job) {
 	for _, e := range entries {
 		name := e.Name()
 		switch row, found := s.anywhere(j.path, name); {
-		case s.folded(name) == ".git":
+		case folded(name) == ".git":
 			s.dotGit(j.path, e)
 		case found && (!row.file || !e.IsDir()):
 			s.row(j.path, e, row.name)

@@ -14,6 +14,15 @@ const (
 // String gives the word that reports use.
 func (c Change) String() string { return [...]string{"new", "changed", "gone", "unseen"}[c] }
 
+// Rule names what was broken, for reports. What cannot be listed has no row: anything
+// may be in it.
+func (v Violation) Rule() string {
+	if v.Name == "" {
+		return "protected names: not looked for"
+	}
+	return "protected: " + v.Name
+}
+
 // Violation is a protected entry that the run left new or changed.
 type Violation struct {
 	Path   string // real path

@@ -112,7 +112,7 @@ func (t tree) confirm(h host.Host, dotGit string) string {
 		return "commondir in " + strconv.Quote(t.own) + " leads elsewhere"
 	}
 	entries, err := h.ReadDir(t.common)
-	if err != nil || !(names{fold: foldsCase(h)}).looksLikeGit(entries) {
+	if err != nil || !(names{}).looksLikeGit(entries) {
 		return strconv.Quote(t.common) + " is not a git folder"
 	}
 	return t.owned(h, filepath.Dir(dotGit))

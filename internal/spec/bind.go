@@ -62,7 +62,7 @@ func (b *binder) bind() (*Spec, error) {
 	}
 	for _, step := range []func() error{
 		b.identity, b.workspace, b.cwd, b.privatePlaces, b.writable, b.worktree, b.cache, b.credentials,
-		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.environment, b.system, b.command, b.execs,
+		b.protected, b.userRules, b.globs, b.sockets, b.finish, b.otherCase, b.environment, b.system, b.command, b.execs,
 	} {
 		if err := step(); err != nil {
 			return nil, err

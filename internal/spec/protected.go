@@ -48,12 +48,17 @@ func (b *binder) protected() error {
 	}
 	var roots []string
 	for _, r := range b.roots {
-		if r.Kind == Dir {
+		// SECURITY: one that is not there is made for the command, and what comes to be in it
+		// is looked at like all else.
+		if r.Kind == Dir || r.Create {
 			roots = append(roots, r.Path)
 		}
 	}
 	roots = append(roots, b.gitRoots...)
 	b.s.Protected = protect.Scan(b.h, roots, b.realHomes(), b.eff.Policy.Filesystem.AllowProtected, b.walkLimits())
+	for _, r := range b.roots[1:] { // a workspace in a git folder makes nothing in it the user's entry
+		b.s.Protected.Written = append(b.s.Protected.Written, r.Path)
+	}
 	for _, it := range b.s.Protected.Items {
 		if it.Action == protect.Watch {
 			continue

@@ -67,7 +67,7 @@ func (w *watch) end(o *Outcome) error {
 
 func (w *watch) move(o *Outcome, found protect.Found, id string) {
 	for _, v := range protect.Check(w.h, found) {
-		d := report.Denial{Operation: "write", Subject: v.Path, Rule: "protected: " + v.Name, Certain: true, Remedy: v.Why}
+		d := report.Denial{Operation: "write", Subject: v.Path, Rule: v.Rule(), Certain: true, Remedy: v.Why}
 		if v.Move {
 			m, err := protect.Quarantine(v, w.state, id)
 			if err != nil {
