@@ -80,7 +80,11 @@ func startLeashed(cmd *exec.Cmd, o order) error {
 		return err
 	}
 	// A soak that is interrupted ends like one whose time is over, and says so.
-	cmd.Cancel, cmd.WaitDelay = in.Close, farewell
+	cmd.WaitDelay = farewell
+	cmd.Cancel = func() error {
+		_ = in.Close()
+		return os.ErrProcessDone // its own end counts, which is a success
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -142,5 +144,28 @@ func TestTwinsShowSomething(t *testing.T) {
 		if last := strings.TrimSpace(c.Command); c.Want == Works && last != "true" && (strings.HasSuffix(last, "; true") || strings.HasSuffix(last, "|| true")) {
 			t.Errorf("%s: the command works whatever happens", c.ID)
 		}
+	}
+}
+
+// TestNoTwoCasesAreTheSame: two cases that try the same thing in the same circumstances
+// count one protection twice. What they expect and how they are explained is no difference.
+func TestNoTwoCasesAreTheSame(t *testing.T) {
+	all, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]string{}
+	for _, c := range all {
+		if c.Driver != "" || c.Skip != "" {
+			continue
+		}
+		key := strings.Join(strings.Fields(fmt.Sprint(c.Platforms, c.backends(c.Platforms[0]), c.modes(), c.As, c.With, orOff(c.Network), c.Terminal, strconv.Quote(c.Workspace), c.Cwd, c.Runs, c.Policy, c.Setup, c.Command, c.Stdin, c.After)), " ")
+		if other := first[key]; other != "" {
+			t.Errorf("%s and %s try the same", other, c.ID)
+		}
+		first[key] = c.ID
+	}
+	if len(first) < 300 {
+		t.Errorf("only %d cases were compared", len(first))
 	}
 }

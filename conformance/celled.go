@@ -104,7 +104,7 @@ func (t *trier) send(ctx context.Context, c *Case, s cell.Spec, what errand) (re
 	var out bytes.Buffer
 	var msg bounded
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &out, &msg
-	if err := cmd.Run(); err != nil {
+	if err := cell.Run(cmd); err != nil {
 		return results.Run{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(msg.String()))
 	}
 	var one done

@@ -28,21 +28,22 @@ func (c *Case) own() bool { return strings.HasPrefix(c.Driver, "own-") }
 
 // own is one run with the account's own policy, and what was found. All cases share it.
 type own struct {
-	mode    string
-	stored  bool // else the built-in policy holds
-	off     bool // the policy switches the sandbox off
-	err     error
-	report  *report.Report
-	events  []results.Event
-	told    []string // what layers have to tell, as of a migration
-	tried   int
-	unsure  int
-	untried int // patterns, and paths that are not there or that the account itself may not open
-	leaks   []finding
-	shut    []finding
-	took    time.Duration
-	reads   int // of tried, those that must be denied
-	writes  int
+	mode     string
+	stored   bool // else the built-in policy holds
+	off      bool // the policy switches the sandbox off
+	err      error
+	report   *report.Report
+	events   []results.Event
+	told     []string // what layers have to tell, as of a migration
+	tried    int
+	unsure   int
+	untried  int // paths that are not there or that the account itself may not open, and patterns that name no file
+	leaks    []finding
+	shut     []finding
+	took     time.Duration
+	reads    int // of tried, those that must be denied
+	writes   int
+	patterns int // of the policy's own, of which files were tried
 }
 
 // finding is a path of which explain and the kernel do not say the same.

@@ -93,7 +93,7 @@ func (o *own) summary() string {
 		return o.err.Error()
 	}
 	s := fmt.Sprintf("%s, mode %s: %d paths tried, %d of them must not be read and %d not be written", o.whose(), o.mode, o.tried, o.reads, o.writes)
-	s += fmt.Sprintf("; not tried: %d (patterns, what is not there, what the account itself may not open)", o.untried)
+	s += fmt.Sprintf("; files of %d patterns are among them; not tried: %d (what is not there, what the account itself may not open, patterns that name no file)", o.patterns, o.untried)
 	if o.unsure > 0 {
 		s += fmt.Sprintf("; %d could not be told", o.unsure)
 	}

@@ -175,3 +175,29 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatCannotBeJudged: a program that is not there is an error and no list of failures;
+// one that gives up where it is tried is skipped with the reason.
+func TestWhatCannotBeJudged(t *testing.T) {
+	if _, err := installed("no-such-sandbox -- {command}"); fault.CodeOf(err) != fault.SandboxUnavailable || !strings.Contains(err.Error(), "no-such-sandbox") {
+		t.Errorf("%v", err)
+	}
+	if words, err := installed("{bin}/box -- {command}"); err != nil || len(words) != 3 {
+		t.Errorf("%v %v", words, err)
+	}
+	c := &Case{}
+	for name, tried := range map[string]bool{"/usr/bin/firejail": false, "firejail": false, "bwrap": true} {
+		if why := (wrapper{[]string{name, "{command}"}}).cannot(c); (why == "") != tried {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+	box := wrapper{[]string{"bwrap", "{command}"}}
+	for _, x := range []struct {
+		c     Case
+		tried bool
+	}{{Case{Modes: []string{"strict"}}, false}, {Case{Modes: []string{"permissive"}}, false}, {Case{Modes: []string{"strict", "compat"}}, true}, {Case{Backends: []string{"none"}}, false}, {Case{Backends: Isolating["linux"]}, true}, {Case{Policy: "{}"}, false}} {
+		if why := box.cannot(&x.c); (why == "") != x.tried {
+			t.Errorf("modes %v backends %v: %q", x.c.Modes, x.c.Backends, why)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func (v *verifying) prepare(ctx context.Context) (err error) {
 		v.o.Jobs = runtime.NumCPU()
 	}
 	if v.o.Template != "" {
-		if v.words, err = Template(v.o.Template); err != nil {
+		if v.words, err = installed(v.o.Template); err != nil {
 			return err
 		}
 	}

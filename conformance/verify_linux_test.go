@@ -130,16 +130,28 @@ func TestNoSandboxFailsEveryDenyCase(t *testing.T) {
 	failed := 0
 	for _, rec := range r.Records {
 		switch {
-		case rec.Status == results.Pass:
-			t.Errorf("%s passes without any sandbox", rec.CaseID)
-		case rec.Status == results.Fail:
+		case rec.Status == results.Fail && slices.Contains([]string{"NOT DENIED: the attempt worked inside", "the attempt was refused, and yet it had its effect outside"}, said(rec)):
 			failed++
+		case rec.Status == results.KnownLimit && strings.HasSuffix(said(rec), "(NOT DENIED: the attempt worked inside)"):
+			failed++
+		case rec.Status == results.Skip && said(rec) != "":
+		default: // a failure of the twin, or an invalid control, shows nothing
+			t.Errorf("without any sandbox %s says %s (%s)", rec.CaseID, rec.Status, rec.Notes)
 		}
 	}
 	if failed < 60/every {
 		t.Errorf("only %d cases were tried", failed)
 	}
-	t.Logf("%d deny cases fail without a sandbox", failed)
+	t.Logf("%d of %d deny cases fail without a sandbox", failed, len(r.Records))
+}
+
+// said gives a record's notes without the identity.
+func said(r results.Record) string {
+	who, notes, ok := strings.Cut(r.Notes, ": ")
+	if !ok || !strings.HasPrefix(who, "as ") {
+		return r.Notes
+	}
+	return notes
 }
 
 // weak is a sandbox of ours with a fault that no plan can have.
@@ -174,28 +186,29 @@ func TestFaultsBesideThePlanAreNoticed(t *testing.T) {
 	for name, w := range map[string]struct {
 		box  weak
 		must string
+		says string // the beginning of how it fails
 	}{
 		"a surviving daemon": {weak{after: func(k call) {
 			cmd := exec.Command("sh", "-c", "sleep 9; :", "TAG-"+k.p.u)
 			_ = cmd.Start()
 			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		}}, "LX-LIMIT-01"},
-		"a file left in the workspace": {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.ws, ".placeholder"), nil, 0o644) }}, "LX-GIT-10"},
-		"a file left outside":          {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.out, "left"), nil, 0o644) }}, "LX-WRITE-02"},
-		"a protected name left":        {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.ws, ".mcp.json"), nil, 0o644) }}, "LX-ESC-SHELL-03"},
-		"an inherited descriptor":      {weak{instead: bare}, "LX-FD-01"},
-		"an unwrapped command":         {weak{instead: bare}, "LX-WRITE-01"},
+		}}, "LX-LIMIT-01", "afterwards"},
+		"a file left in the workspace": {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.ws, ".placeholder"), nil, 0o644) }}, "LX-GIT-10", "afterwards"},
+		"a file left outside":          {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.out, "left"), nil, 0o644) }}, "LX-WRITE-02", "outside:"},
+		"a protected name left":        {weak{after: func(k call) { _ = os.WriteFile(filepath.Join(k.p.ws, ".mcp.json"), nil, 0o644) }}, "LX-ESC-SHELL-03", "the attempt was refused, and yet"},
+		"an inherited descriptor":      {weak{instead: bare}, "LX-FD-01", "NOT DENIED"},
+		"an unwrapped command":         {weak{instead: bare}, "LX-WRITE-01", "NOT DENIED"},
 		"a wrong exit code": {weak{instead: func(ctx context.Context, k call) (inside, bool) {
 			return inside{code: 0, backend: k.backend}, true
-		}}, "LX-EXIT-02"},
+		}}, "LX-EXIT-02", "it ended with code 0"},
 		"a silent fallback": {weak{instead: func(ctx context.Context, k call) (inside, bool) {
 			return inside{code: 0, backend: "none", degraded: true}, true
-		}}, "FB-01"},
+		}}, "FB-01", "the event sandbox:unavailable did not come"},
 		"no warning": {weak{instead: func(ctx context.Context, k call) (inside, bool) {
 			in := k.runProduct(ctx)
 			in.events = nil
 			return in, true
-		}}, "LX-MODE-01"},
+		}}, "LX-MODE-01", "the event permissive:used did not come"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := verified(t, Options{Cases: selected(t, ids(w.must)), As: myself(), box: w.box, Backends: []string{"linux-native", "policy"}})
@@ -203,8 +216,8 @@ func TestFaultsBesideThePlanAreNoticed(t *testing.T) {
 				t.Fatal("INVALID: nothing was run")
 			}
 			for _, rec := range r.Records {
-				if rec.Status != results.Fail {
-					t.Errorf("SURVIVED: %s %s says %s (%s)", rec.CaseID, rec.Mode, rec.Status, rec.Notes)
+				if rec.Status != results.Fail || !strings.HasPrefix(said(rec), w.says) {
+					t.Errorf("SURVIVED: %s %s says %s (%s), wanted a failure that says %q", rec.CaseID, rec.Mode, rec.Status, rec.Notes, w.says)
 				}
 			}
 		})
@@ -231,10 +244,16 @@ func TestInvalidIsNoPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := verified(t, Options{Cases: []*Case{c, noEffect}, As: myself(), Backends: []string{"linux-native"}})
+	why := map[string]string{"LX-X-01": "without the sandbox the attempt does not work: it shows nothing", "LX-X-02": "without the sandbox the attempt has no effect that can be seen"}
+	seen := map[string]bool{}
 	for _, rec := range r.Records {
-		if rec.Status != results.Invalid {
+		seen[rec.CaseID] = true
+		if rec.Status != results.Invalid || said(rec) != why[rec.CaseID] {
 			t.Errorf("%s: %s (%s)", rec.CaseID, rec.Status, rec.Notes)
 		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("records of %v", seen)
 	}
 	if code := results.GateExit(r.Gates()); code == 0 {
 		t.Error("the gates hold")
@@ -247,7 +266,9 @@ func TestNothingIsLeft(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	verified(t, Options{Cases: selected(t, ids("LX-EXIT-01")), As: myself(), Dir: dir})
+	if r := verified(t, Options{Cases: selected(t, ids("LX-EXIT-01")), As: myself(), Dir: dir}); r.Summary.Pass == 0 || r.Summary.Fail+r.Summary.Invalid > 0 {
+		t.Errorf("%+v", r.Summary)
+	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 0 {
 		t.Errorf("%v %v", left, err)

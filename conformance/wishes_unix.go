@@ -35,22 +35,26 @@ func (w wish) operation() qsandbox.Operation {
 }
 
 // wishes are what the policy speaks of: its own paths, the credentials that are there,
-// the home, the workspace, and what no policy should have open. Patterns are left out:
-// which files they mean is what is in question.
+// the home, the workspace, and what no policy should have open. Of patterns it is files
+// that they name; see named.
 func (v *verifying) wishes(p policy.Policy, ws string, o *own) (out []wish) {
 	home := v.h.HomeDir()
 	paths := []string{filepath.Join(ws, "own.txt"), ws, home, "/etc", "/usr", "/etc/hostname", filepath.Join(home, ".bashrc"), filepath.Join(home, ".profile")}
 	for _, list := range [][]string{p.Filesystem.DenyRead, p.Filesystem.DenyWrite, p.Filesystem.Readable, p.Filesystem.Writable} {
 		for _, e := range list {
 			if policy.HasMeta(e) {
-				o.untried++
+				paths = o.pattern(paths, named(e, home, ws))
 				continue
 			}
 			paths = append(paths, at(policy.Unescape(e), home, ws))
 		}
 	}
 	for _, c := range policy.Credentials() {
-		if c.For(v.h.GOOS) && c.Kind != "glob" {
+		switch {
+		case !c.For(v.h.GOOS):
+		case c.Kind == "glob":
+			paths = append(paths, named(c.Path, home, ws)...)
+		default:
 			paths = append(paths, at(c.Path, home, ws))
 		}
 	}
@@ -69,6 +73,16 @@ func (v *verifying) wishes(p policy.Policy, ws string, o *own) (out []wish) {
 		}
 	}
 	return out
+}
+
+// pattern takes the files of one pattern, or counts it.
+func (o *own) pattern(paths, files []string) []string {
+	if len(files) == 0 {
+		o.untried++
+	} else {
+		o.patterns++
+	}
+	return append(paths, files...)
 }
 
 // at makes an entry of a policy a path.

@@ -49,6 +49,24 @@ func Template(text string) ([]string, error) {
 	return words, nil
 }
 
+// installed is Template for use: without the program there is nothing to judge, and a
+// list of failures would say that there was.
+func installed(text string) ([]string, error) {
+	words, err := Template(text)
+	if err != nil || strings.Contains(words[0], "{") {
+		return words, err
+	}
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return nil, fault.Wrap(fault.SandboxUnavailable, "find the sandbox of template", text, err).WithHint("install " + words[0] + ", or name its path in the template")
+	}
+	return words, nil
+}
+
+// blind are programs that cannot be judged in a cell, with the reason.
+var blind = map[string]string{
+	"firejail": "firejail takes the throw-away environment for a sandbox, and runs the command without one of its own",
+}
+
 // TemplateNames lists the templates that come with the program.
 func TemplateNames() []string {
 	var out []string
@@ -101,7 +119,10 @@ func splitWords(s string) ([]string, error) {
 }
 
 // cannot: a template has no way to be told a policy of the case's own.
-func (wrapper) cannot(c *Case) string {
+func (w wrapper) cannot(c *Case) string {
+	if why := blind[path.Base(w.words[0])]; why != "" {
+		return why
+	}
 	switch {
 	case c.Runs == onTheHost:
 		return "about qsandbox's own commands"
@@ -113,6 +134,10 @@ func (wrapper) cannot(c *Case) string {
 		return "about qsandbox itself"
 	case c.own():
 		return "about your own policy for qsandbox"
+	case !slices.Contains(c.modes(), "compat"):
+		return "about the mode " + strings.Join(c.modes(), " or ") + "; a template is judged as compat"
+	case slices.Equal(c.Backends, []string{"none"}):
+		return "about running without a sandbox"
 	case c.Driver != "" && c.Driver != driveRuns:
 		return "about a program that holds sandboxes through qsandbox's library; a template is one command"
 	case c.Judges != "" || c.Shown != "":

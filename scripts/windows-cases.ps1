@@ -55,6 +55,13 @@ try {
     Add-Case "WN-07b" $(if ($planted) { "fail" } else { "pass" }) "a hook that was moved in can be written: $planted"
     $r = Invoke-Helper @() @("cmd", "/c", "echo x>NUL && echo read<NUL")
     Add-Case "NUL" $(if ($r.code -eq 0) { "pass" } else { "fail" }) "the null device: $($r.code) $($r.json.stderr)"
+    # What starts at the next sign-in: a key of the user's own, made for this and removed.
+    $key = "HKCU\Software\qsandbox-cases"
+    cmd /c "reg add $key /v control /d 1 /f >nul 2>nul"; $control = $LASTEXITCODE
+    $r = Invoke-Helper @() @("reg", "add", $key, "/v", "planted", "/d", "1", "/f")
+    cmd /c "reg query $key /v planted >nul 2>nul"; $planted = $LASTEXITCODE -eq 0
+    cmd /c "reg delete $key /f >nul 2>nul"
+    Add-Case "REG" $(if ($control -ne 0) { "invalid" } elseif ($planted) { "fail" } else { "pass" }) "the registry can be written: $planted"
     foreach ($sub in "run", "serve") {
         $r = Invoke-Helper @("--write-restricted") @("cmd", "/c", "echo one | findstr one") $null "workspace-write" $ws $sub
         Add-Case "WN-05 $sub" $(if ($r.code -eq 0 -and $r.out -match "one") { "pass" } else { "fail" }) "a pipe between grandchildren: $($r.code)"

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/windows"
 )
 
 // TestJournalOfEntries: WN-09, LEAK-02.
@@ -36,6 +38,39 @@ func TestJournalOfEntries(t *testing.T) {
 	r.run(nil, "role:exit", "0")
 	if left := r.acl("list").Entries; len(left) != 0 {
 		t.Errorf("read-only leaves %+v", left)
+	}
+	data, err := os.ReadFile(filepath.Join(r.home, "capabilities.json"))
+	if err != nil || !strings.Contains(string(data), "|read-only") || strings.Count(string(data), "S-1-5-21-") != 2 {
+		t.Errorf("read-only has no capability of its own: %v %s", err, data)
+	}
+}
+
+// TestOpenFileBelowGit: what anybody may write below .git gets a denial of its own. The twin
+// has the list that it inherits.
+func TestOpenFileBelowGit(t *testing.T) {
+	r := newRig(t)
+	open, shut := filepath.Join(r.ws, ".git", "hooks", "open"), filepath.Join(r.ws, ".git", "hooks", "shut")
+	if plant([]string{open, shut}) != 0 {
+		t.Fatal("no repository")
+	}
+	sd, err := windows.SecurityDescriptorFromString("D:(A;;FA;;;WD)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	acl, _, err := sd.DACL()
+	if err == nil {
+		err = windows.SetNamedSecurityInfo(open, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION, nil, nil, acl, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.run(nil, "role:exit", "0")
+	denied := map[string]bool{}
+	for _, e := range r.acl("list").Entries {
+		denied[e.Path] = denied[e.Path] || e.Type == "deny"
+	}
+	if !denied[open] || denied[shut] {
+		t.Errorf("open %v, shut %v", denied[open], denied[shut])
 	}
 }
 

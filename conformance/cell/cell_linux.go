@@ -31,7 +31,7 @@ func strangers() (first, n int) {
 }
 
 // Command gives the command that makes a cell and runs Spec.Argv in it. program is
-// this program, in a directory that everybody can search and that Show names.
+// this program, in a directory that everybody can search and that Show names. Run runs it.
 func Command(ctx context.Context, program string, s Spec) (*exec.Cmd, error) {
 	outer, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {

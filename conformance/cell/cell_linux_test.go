@@ -6,8 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/qiming-sandbox/qsandbox/conformance/cell"
 	"github.com/qiming-sandbox/qsandbox/conformance/cell/celltest"
@@ -39,7 +42,7 @@ func in(t *testing.T, users cell.Users, program, script string) (string, int) {
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	_ = cmd.Run()
+	_ = cell.Run(cmd)
 	code := cmd.ProcessState.ExitCode()
 	if code == cell.Failed {
 		if os.Getenv(celltest.Require) != "" {
@@ -166,4 +169,50 @@ func TestCellRefuses(t *testing.T) {
 	if outside(t) != before {
 		t.Error("something changed")
 	}
+}
+
+// TestThreadsThatEndLeaveCellsAlone: a cell lives as long as it runs, whatever threads of
+// this program end meanwhile. A thread ends with a goroutine that has locked it.
+func TestThreadsThatEndLeaveCellsAlone(t *testing.T) {
+	program := celltest.Shown(t)
+	if _, code := in(t, mine(), program, "exit 3"); code != 3 {
+		t.Fatalf("code %d", code)
+	}
+	stop := make(chan struct{})
+	var killers, cells sync.WaitGroup
+	for range 4 {
+		killers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				ended := make(chan struct{})
+				go func() {
+					runtime.LockOSThread() // and never unlocked
+					time.Sleep(time.Millisecond)
+					close(ended)
+				}()
+				<-ended
+			}
+		})
+	}
+	for range 4 {
+		cells.Go(func() {
+			for range 8 {
+				cmd, err := cell.Command(t.Context(), program, cell.Spec{Users: mine(), Dir: "/var/lib/cell-test", Show: []string{filepath.Dir(program)}, Argv: []string{"/bin/sh", "-c", "sleep 0.05; exit 3"}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := cell.Run(cmd); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3 {
+					t.Errorf("the cell did not end by itself: %v", err)
+				}
+			}
+		})
+	}
+	cells.Wait()
+	close(stop)
+	killers.Wait()
 }

@@ -19,7 +19,7 @@ var script string
 // The SHA-256 sums of both, which a test computes: package crypto would cost every
 // start of the program, of which few make a page.
 const (
-	cssHash    = "IWw5nEGOaHembVwMq+ngmR+SdqTtEsMkglxPxhl0Aww="
+	cssHash    = "o4bEvSBn5rmQWs83wphuvM5W1w7mtxwKug1TbkAhm4Y="
 	scriptHash = "aRI1+h737pUl3MjLJFoQSafxtb7sOnjQbjUIvQBkO7Q="
 )
 
@@ -33,8 +33,11 @@ func HTML(r *results.Report) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n"+
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n"+
-		"<title>Sandbox report</title><style>%s</style></head><body>\n", cssHash, scriptHash, css)
+		"<title>Sandbox report%s</title><style>%s</style></head><body>\n", cssHash, scriptHash, titleOf(r), css)
 	fmt.Fprintf(&b, "<h1>Sandbox report</h1><p class=\"dim\">%s %s, %s, %.1f s</p>\n", line(r.Tool), line(r.ToolVersion), r.Started.UTC().Format("2006-01-02 15:04 UTC"), float64(r.DurationMS)/1000)
+	for _, p := range parts(r) {
+		fmt.Fprintf(&b, "<p class=\"part\"><b>%s</b>: %s.</p>\n", p.name, p.means)
+	}
 	tiles(&b, r)
 	gates(&b, r)
 	rates(&b, r)
@@ -42,6 +45,18 @@ func HTML(r *results.Report) []byte {
 	machines(&b, r)
 	fmt.Fprintf(&b, "<script>%s</script></body></html>\n", script)
 	return []byte(b.String())
+}
+
+// titleOf is what a tab of a browser says of a report that is not whole.
+func titleOf(r *results.Report) string {
+	var names []string
+	for _, p := range parts(r) {
+		names = append(names, strings.ToLower(p.name))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 func tiles(b *strings.Builder, r *results.Report) {
@@ -59,7 +74,7 @@ func tiles(b *strings.Builder, r *results.Report) {
 }
 
 func gates(b *strings.Builder, r *results.Report) {
-	b.WriteString("<h2>Gates</h2><div class=\"scroll\"><table><thead><tr><th>gate</th><th>holds</th><th>detail</th></tr></thead><tbody>\n")
+	b.WriteString("<h2>Gates</h2><div class=\"scroll\"><table class=\"gates\"><thead><tr><th>gate</th><th>holds</th><th>detail</th></tr></thead><tbody>\n")
 	for _, g := range r.Gates() {
 		word := `<td class="pass">yes</td>`
 		if !g.Holds {
@@ -141,8 +156,13 @@ func matrix(b *strings.Builder, r *results.Report) {
 	b.WriteString("</select></label><label>severity<select id=\"sev\"><option value=\"\">all</option><option>critical</option><option>major</option><option>minor</option></select></label>" +
 		"<label class=\"check\"><input id=\"idle\" type=\"checkbox\">backends on which nothing was tried</label><span id=\"count\" class=\"dim\"></span></form>\n")
 	b.WriteString("<div class=\"scroll\"><table id=\"matrix\"><thead><tr><th>case</th>")
+	several := slices.ContainsFunc(g.columns, func(c column) bool { return c.platform != g.columns[0].platform })
 	for _, c := range g.columns {
-		fmt.Fprintf(b, "<th class=\"%s\">%s<br>%s<br>%s</th>", g.class(c), line(c.backend), line(c.mode), line(c.platform))
+		fmt.Fprintf(b, "<th class=\"%s\">%s<br>%s", g.class(c), line(c.backend), line(c.mode))
+		if several { // else it says nothing, and takes the room
+			fmt.Fprintf(b, "<br>%s", line(c.platform))
+		}
+		b.WriteString("</th>")
 	}
 	b.WriteString("</tr></thead><tbody>\n")
 	for _, c := range r.Cases {

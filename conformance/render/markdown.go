@@ -13,13 +13,10 @@ func Markdown(r *results.Report) []byte {
 	s := r.Summary
 	// No line begins with a text that is not ours: it could be a list or code there.
 	fmt.Fprintf(&b, "# Sandbox report\n\nTool: %s %s, %s\n\n", markdown(r.Tool), markdown(r.ToolVersion), r.Started.UTC().Format("2006-01-02 15:04 UTC"))
+	for _, p := range parts(r) {
+		fmt.Fprintf(&b, "**%s**: %s.\n\n", p.name, p.means)
+	}
 	fmt.Fprintf(&b, "%d records: %d pass, %d fail, %d invalid, %d known limits, %d skipped\n\n", s.Total, s.Pass, s.Fail, s.Invalid, s.KnownLimit, s.Skip)
-	if r.Matrix == results.Quick {
-		b.WriteString("**The quick matrix**: a part of the cases, in one mode each.\n\n")
-	}
-	if r.Interrupted {
-		b.WriteString("**Interrupted**: not all was tried.\n\n")
-	}
 	b.WriteString("## Gates\n\n| gate | holds | detail |\n|---|---|---|\n")
 	for _, g := range r.Gates() {
 		holds := "yes"

@@ -26,10 +26,15 @@ func rawClone(flags, stack, base uintptr) (pid int)
 //go:noescape
 func rawClone3(args *cloneArgs, size, base uintptr) (pid int)
 
-// cloneArgs is the kernel's struct clone_args, see clone(2).
-type cloneArgs struct {
-	flags, pidFD, childTID, parentTID, exitSignal, stack, stackSize, tls, setTID, setTIDSize, cgroup uint64
-}
+// cloneArgs is the kernel's struct clone_args, see clone(2); the words that are not named stay zero.
+type cloneArgs [11]uint64
+
+const (
+	cloneFlags      = 0
+	cloneExitSignal = 4
+	cloneStackAt    = 5
+	cloneStackSize  = 6
+)
 
 // Child is the memory that a cloned child lives in until it has executed the init.
 type Child struct {
@@ -96,7 +101,7 @@ func cloneBlocked(flags, stack, base uintptr) (int, error) {
 	if flags&unix.CLONE_CLEAR_SIGHAND == 0 {
 		pid = rawClone(flags|unix.CLONE_VM|uintptr(unix.SIGCHLD), stack, base)
 	} else {
-		args := cloneArgs{flags: uint64(flags | unix.CLONE_VM), exitSignal: uint64(unix.SIGCHLD), stack: uint64(stack) - cloneStack, stackSize: cloneStack}
+		args := cloneArgs{cloneFlags: uint64(flags | unix.CLONE_VM), cloneExitSignal: uint64(unix.SIGCHLD), cloneStackAt: uint64(stack) - cloneStack, cloneStackSize: cloneStack}
 		pid = rawClone3(&args, unsafe.Sizeof(args), base)
 	}
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&old)), 0, 8, 0, 0)

@@ -94,8 +94,8 @@ func TestStartFailsWithTheErrno(t *testing.T) {
 	}
 	j := job("true")
 	j.Dir = []byte("/no/such/dir")
-	if _, err := Start(context.Background(), j, Options{}); err == nil {
-		t.Error("a directory that is not there")
+	if _, err := Start(context.Background(), j, Options{}); !errors.Is(err, syscall.ENOENT) {
+		t.Errorf("a directory that is not there: %v", err)
 	}
 }
 
@@ -126,8 +126,12 @@ func TestWrapper(t *testing.T) {
 }
 
 // alive tells whether a process runs (and is no zombie).
-func alive(pid int) bool {
-	list, _ := processes()
+func alive(t *testing.T, pid int) bool {
+	t.Helper()
+	list, err := processes()
+	if err != nil || len(list) == 0 {
+		t.Fatalf("the list of processes: %d of them, %v", len(list), err) // it would show that all are gone
+	}
 	for _, p := range list {
 		if p.pid == pid && !p.gone {
 			return true
@@ -141,7 +145,7 @@ func eventuallyGone(t *testing.T, what string, pids ...int) {
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		left := false
 		for _, p := range pids {
-			left = left || alive(p)
+			left = left || alive(t, p)
 		}
 		if !left {
 			return
@@ -179,7 +183,7 @@ func TestWhatIsLeftIsEnded(t *testing.T) { // PROC-02
 	if len(pids) != 3 || r.Status.ExitStatus() != 0 {
 		t.Fatalf("%q %v", out, r)
 	}
-	for _, pid := range pids[:1] {
+	for _, pid := range pids { // also the one in a session of its own
 		if !slices.Contains(r.PIDs, pid) {
 			t.Errorf("%d is not among those seen: %v", pid, r.PIDs)
 		}
@@ -206,7 +210,7 @@ func TestKillEndsTheTree(t *testing.T) {
 		t.Error(err)
 	}
 	time.Sleep(50 * time.Millisecond)
-	if !alive(p.PID) {
+	if !alive(t, p.PID) {
 		t.Error("a command that ignores TERM was ended by it")
 	}
 	if err := p.Kill(); err != nil {
@@ -260,6 +264,9 @@ func TestDeathOfTheKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !alive(t, p.PID) {
+		t.Fatal("the command does not run")
+	}
 	_ = syscall.Kill(p.keeper, syscall.SIGKILL)
 	if r := p.Wait(); !r.Lost {
 		t.Errorf("%+v", r)
@@ -298,7 +305,7 @@ func TestTerminal(t *testing.T) { // PROC-04
 func TestCancelledStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Start(ctx, job("sleep", "300"), Options{}); err == nil {
-		t.Error("started although it was cancelled")
+	if p, err := Start(ctx, job("sleep", "300"), Options{}); !errors.Is(err, context.Canceled) || p != nil {
+		t.Errorf("started although it was cancelled: %v %v", p, err)
 	}
 }

@@ -97,6 +97,30 @@ func TestBadSDDL(t *testing.T) {
 	}
 }
 
+// TestBadLists: a list that is cut off or does not add up is an error, never a shorter list:
+// what an entry takes away would be lost with it.
+func TestBadLists(t *testing.T) {
+	good := string((&ACL{[]ACE{{Type: Deny, SID: Everyone, Mask: 1}}}).Encode())
+	if _, err := DecodeACL([]byte(good)); err != nil {
+		t.Fatal("the twin: ", err)
+	}
+	set := func(at int, b byte) string { return good[:at] + string(b) + good[at+1:] }
+	for name, bad := range map[string]string{
+		"empty": "", "cut off": good[:len(good)-1], "revision": set(0, 9), "longer than it is": set(2, 200), "shorter than its head": set(2, 4), "more entries than there are": set(4, 2),
+		"entry of no size": set(10, 0), "entry that is longer than the list": set(10, 200), "entry of an odd size": set(8, 9)[:10] + "\x13" + good[11:], "identifier cut off": set(10, 16), "identifier of 200 parts": set(17, 200),
+	} {
+		if l, err := DecodeACL([]byte(bad)); err == nil {
+			t.Errorf("%s: read as %+v", name, l)
+		}
+	}
+	d := &Descriptor{Owner: Admins, DACL: &ACL{}}
+	b := d.Encode()
+	b[2] &^= byte(DACLPresent)
+	if back, err := DecodeDescriptor(b); err != nil || back.DACL != nil || !EveryoneMayWrite(back, File) {
+		t.Errorf("a list that is said not to be there: %+v %v", back, err)
+	}
+}
+
 func FuzzDescriptor(f *testing.F) {
 	f.Add((&Descriptor{Owner: Admins, DACL: &ACL{[]ACE{{SID: Everyone, Mask: 1}}}}).Encode())
 	f.Add([]byte("\x01\x00\x04\x80\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x14\x00\x00\x00\x02\x00\x08\x00\x00\x00\x00\x00"))

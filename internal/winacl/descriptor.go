@@ -64,7 +64,7 @@ func DecodeACL(b []byte) (*ACL, error) {
 			return nil, fmt.Errorf("%w: entry cut off", errDescriptor)
 		}
 		n := int(binary.LittleEndian.Uint16(b[2:]))
-		if n < 8 || n > len(b) {
+		if n < 8 || n > len(b) || n%4 != 0 { // [MS-DTYP] 2.4.4.1: a multiple of 4
 			return nil, fmt.Errorf("%w: entry of %d bytes", errDescriptor, n)
 		}
 		a := ACE{Type: Type(b[0]), Flags: Flags(b[1])}

@@ -32,17 +32,21 @@ func (o object) set(l *winacl.ACL) error {
 	return windows.SetSecurityInfo(o.handle, o.kind, windows.DACL_SECURITY_INFORMATION, nil, nil, toACL(l), nil)
 }
 
-// add puts an entry into the list, and reads it back.
+// add puts entries into the list, all at once since Windows walks the whole tree below for
+// each change, and reads them back.
 //
 // SECURITY: file systems without lists, and emulators, say "done" and forget. What is
 // not there afterwards was not done, and the run is refused.
-func (o object) add(a winacl.ACE) error {
+func (o object) add(list ...winacl.ACE) error {
 	d, err := o.descriptor()
 	if err != nil {
 		return fault.Wrap(fault.SandboxUnavailable, "read the access-control list of", o.name, err)
 	}
-	next := d.DACL.With(a)
-	if next == nil || d.DACL.Has(a) {
+	next := d.DACL
+	for _, a := range list {
+		next = next.With(a)
+	}
+	if next.Equal(d.DACL) {
 		return nil
 	}
 	if err := o.set(next); err != nil {
@@ -52,9 +56,11 @@ func (o object) add(a winacl.ACE) error {
 	if d, err = o.descriptor(); err != nil {
 		return fault.Wrap(fault.SandboxUnavailable, "read the access-control list of", o.name, err)
 	}
-	if !d.DACL.Has(a) && !emulated {
-		return fault.New(fault.SandboxUnavailable, "change the access-control list of", o.name,
-			"Windows said that it was done, and the entry is not there: is this a file system with access-control lists (NTFS)?")
+	for _, a := range list {
+		if next.Has(a) && !d.DACL.Has(a) && !emulated {
+			return fault.New(fault.SandboxUnavailable, "change the access-control list of", o.name,
+				"Windows said that it was done, and the entry is not there: is this a file system with access-control lists (NTFS)?")
+		}
 	}
 	return nil
 }

@@ -64,8 +64,8 @@ func (r *run) put(edits []Edit, stale func(winacl.Record) bool) error {
 	if err := s.writeJournal(j.Join(running, r.records(edits)...)); err != nil {
 		return err
 	}
-	for _, e := range edits {
-		if err := objects[e.Path].add(e.ACE); err != nil {
+	for _, p := range Paths(edits) {
+		if err := objects[p].add(ACEs(edits, p)...); err != nil {
 			return err
 		}
 	}
@@ -91,15 +91,12 @@ func (r *run) records(edits []Edit) []winacl.Record {
 // openAll opens every path that gets an entry, each once.
 func openAll(edits []Edit) (map[string]object, error) {
 	out := map[string]object{}
-	for _, e := range edits {
-		if _, done := out[e.Path]; done {
-			continue
-		}
-		o, err := openObject(e.Path, windows.READ_CONTROL|windows.WRITE_DAC)
+	for _, p := range Paths(edits) {
+		o, err := openObject(p, windows.READ_CONTROL|windows.WRITE_DAC)
 		if err != nil {
 			return out, err
 		}
-		out[e.Path] = o
+		out[p] = o
 	}
 	return out, nil
 }

@@ -96,6 +96,29 @@ func Edits(l Layout) []Edit {
 	return unique(out)
 }
 
+// Paths lists the paths of edits, each once, in their order.
+func Paths(edits []Edit) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range edits {
+		if !seen[e.Path] {
+			out, seen[e.Path] = append(out, e.Path), true
+		}
+	}
+	return out
+}
+
+// ACEs gives the entries for one path.
+func ACEs(edits []Edit, p string) []winacl.ACE {
+	var out []winacl.ACE
+	for _, e := range edits {
+		if e.Path == p {
+			out = append(out, e.ACE)
+		}
+	}
+	return out
+}
+
 // Stale tells which records are denials that ended runs have left and this one's policy no
 // longer has: what was kept from being written then would else be so for ever.
 func Stale(edits []Edit, sids []winacl.SID, running func(winacl.Record) bool) func(winacl.Record) bool {

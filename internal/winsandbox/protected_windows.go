@@ -69,7 +69,11 @@ func (r *run) protected() error {
 func (r *run) protect(p string) {
 	l := &r.layout
 	clean, err := CleanPath("protected", p)
-	if err != nil || !inRoots(l.Roots, clean) || isRoot(l.Roots, clean) || inList(l.Protected, clean) {
+	if err != nil {
+		r.out.notice("protected:not-kept", err.Error())
+		return
+	}
+	if !inRoots(l.Roots, clean) || isRoot(l.Roots, clean) || inList(l.Protected, clean) {
 		return
 	}
 	st, err := os.Lstat(clean)

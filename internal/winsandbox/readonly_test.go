@@ -83,3 +83,49 @@ func TestStale(t *testing.T) {
 		t.Error("then src cannot be written, or .git can")
 	}
 }
+
+// TestRegistryIsKept: what starts at the next sign-in is set in keys of the user, which no
+// capability opens. The control is the user without the sandbox.
+func TestRegistryIsKept(t *testing.T) {
+	run, err := winacl.ParseSDDL("O:" + user.String() + "D:(A;CI;0xf003f;;;" + user.String() + ")(A;CI;0xf003f;;;SY)(A;CI;0x20019;;;RC)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const setValue, createSubKey, queryValue = winacl.Mask(0x2), winacl.Mask(0x4), winacl.Mask(0x1)
+	tok := wish(layout(), WriteRestricted).Model(winacl.Users)
+	for _, r := range winacl.Readings() {
+		for _, m := range []winacl.Mask{setValue, createSubKey} {
+			if winacl.Check(run, tok, m, winacl.Key, r) {
+				t.Errorf("%s reading: %#x is given", r, m)
+			}
+			if !winacl.Check(run, &winacl.Token{User: user}, m, winacl.Key, r) {
+				t.Errorf("control: %#x", m)
+			}
+		}
+		if !winacl.Check(run, tok, queryValue, winacl.Key, r) {
+			t.Errorf("%s reading: it cannot be read", r)
+		}
+	}
+}
+
+// TestEditsByPath: all entries of a path in one list are the same as one after the other.
+func TestEditsByPath(t *testing.T) {
+	edits := Edits(layout())
+	one, all := workspaceDisk(usual), workspaceDisk(usual)
+	one.apply(edits)
+	n := 0
+	for _, p := range Paths(edits) {
+		for _, a := range ACEs(edits, p) {
+			all.apply([]Edit{{Path: p, ACE: a}})
+			n++
+		}
+	}
+	if n != len(edits) || len(Paths(edits)) >= n {
+		t.Fatalf("%d of %d entries at %d paths", n, len(edits), len(Paths(edits)))
+	}
+	for p := range one.nodes {
+		if a, b := one.nodes[p].sd.SDDL(), all.nodes[p].sd.SDDL(); a != b {
+			t.Errorf("%s: %s, by path %s", p, a, b)
+		}
+	}
+}

@@ -44,10 +44,8 @@ func TestListsOfKeys(t *testing.T) {
 	allow := winacl.ACE{Type: winacl.Allow, Flags: winacl.Inherit, Mask: allowBelow, SID: capability(7)}
 	deny := winacl.ACE{Type: winacl.Deny, Mask: denyMove, SID: capability(7)}
 	for range 2 { // a second time changes nothing
-		for _, a := range []winacl.ACE{allow, deny} {
-			if err := o.add(a); err != nil {
-				t.Fatal(err)
-			}
+		if err := o.add(allow, deny, allow); err != nil {
+			t.Fatal(err)
 		}
 	}
 	got, err := o.descriptor()

@@ -2,6 +2,7 @@
 package celltest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,10 @@ func Inside(t *testing.T) bool {
 		unavailable(t, err.Error())
 		return false
 	}
-	out, err := cmd.CombinedOutput()
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err = cell.Run(cmd)
+	out := said.Bytes()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() == cell.Failed {
 		unavailable(t, string(out)+" "+err.Error())
 		return false
