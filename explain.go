@@ -93,6 +93,9 @@ func ExplainAll(req Request, questions []Question) ([]Verdict, error) {
 	}
 	foreign := r.assumeSystem(eff.Policy)
 	sp, err := spec.Bind(r.host, eff, spec.Command{Argv: req.Command, Cwd: req.Cwd, Env: req.Env, User: req.User, Ask: true})
+	if err == nil {
+		err = r.memory.settled(sp) // acp asks about what the client is to write for the agent
+	}
 	if err != nil {
 		return out, err
 	}

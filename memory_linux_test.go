@@ -108,6 +108,16 @@ func TestPlacesOfASession(t *testing.T) {
 	if err := run(m, "hole"); !errors.Is(err, fault.ErrPathInvalid) || !strings.Contains(err.Error(), elsewhere) {
 		t.Errorf("the workspace became a link: %v", err)
 	}
+	ask := func(m *qsandbox.Memory) error {
+		_, err := qsandbox.Explain(qsandbox.Request{Memory: m, Layers: layer(workspace, nil)}, qsandbox.OpWrite, filepath.Join(workspace, "x"))
+		return err
+	}
+	if err := ask(nil); err != nil {
+		t.Errorf("asked by itself: %v", err)
+	}
+	if err := ask(m); !errors.Is(err, fault.ErrPathInvalid) {
+		t.Errorf("asked in the session: %v", err)
+	}
 	if list, err := os.ReadDir(elsewhere); err != nil || len(list) != 1 || list[0].Name() != "twin" {
 		t.Errorf("%v %v", list, err)
 	}

@@ -20,11 +20,14 @@ const (
 // scarce is a limit below which it is looked at. Systems have tens of thousands.
 const scarce = 4096
 
-// Room says whether the caller's limit on processes leaves room for a start. The Go
+// Room says whether the caller's limits on processes, its own and its cgroups', leave room for a start. The Go
 // runtime ends the whole program when it cannot make a thread, and nothing can keep it
 // from that: so what it may need is made before, and where there is no room nothing is
 // begun. Errors: LAUNCH_FAILED.
 func Room() error {
+	if err := groupOnce(); err != nil {
+		return err
+	}
 	var lim unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &lim) != nil || lim.Cur >= scarce {
 		return nil
