@@ -351,15 +351,17 @@ func TestEvalRefusesBrokenPrograms(t *testing.T) {
 
 // TestCompileIsCheap: it is on the path of every run of a 3 ms tool.
 func TestCompileIsCheap(t *testing.T) {
+	const bound = 100 * time.Microsecond
 	best := time.Hour
-	for range 50 {
+	// A busy machine can take longer over all of a few milliseconds: it gets seconds to show its best.
+	for began := time.Now(); best > bound && time.Since(began) < 5*time.Second; {
 		start := time.Now()
 		if _, err := compile(Options{Arch: "amd64"}); err != nil {
 			t.Fatal(err)
 		}
 		best = min(best, time.Since(start))
 	}
-	if best > 100*time.Microsecond && !raceOn {
+	if best > bound && !raceOn {
 		t.Errorf("a compilation takes %v", best)
 	}
 }
