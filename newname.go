@@ -15,8 +15,7 @@ func (v *Verdict) newName(h host.Host, s *spec.Spec, q spec.Query, d spec.Verdic
 	if q.Op != spec.OpWrite || !d.Allowed || !s.Isolated() {
 		return d
 	}
-	cfg := guard.Config{Roots: slashedAll(s.Protected.Roots), Given: slashedAll(written(s)), Homes: slashedAll(s.Protected.Homes), Allow: s.Protected.Allow, Fold: true}
-	row, fresh := guard.Asked(cfg, filepath.ToSlash(q.Path), func(p string) bool { return h.Exists(filepath.FromSlash(p)) })
+	row, fresh := guard.Asked(newNames(s), filepath.ToSlash(q.Path), func(p string) bool { return h.Exists(filepath.FromSlash(p)) })
 	if row == "" {
 		return d
 	}
@@ -32,6 +31,14 @@ func (v *Verdict) newName(h host.Host, s *spec.Spec, q spec.Query, d spec.Verdic
 		v.Notes = append(v.Notes, "a new protected name ("+row+"): it is found after the run and moved away (filesystem.newProtected)")
 	}
 	return d
+}
+
+// newNames is what the supervisor enforces about new names, and explain answers by.
+func newNames(s *spec.Spec) guard.Config {
+	return guard.Config{
+		Roots: slashedAll(s.Protected.Roots), Given: slashedAll(written(s)), Homes: slashedAll(s.Protected.Homes), Allow: s.Protected.Allow,
+		Fold: true, // SECURITY: the command can make folders that do not tell case (chattr +F), where the file system has it
+	}
 }
 
 func slashedAll(list []string) []string {

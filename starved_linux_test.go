@@ -7,10 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox"
 	"github.com/qiming-sandbox/qsandbox/fault"
+	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
 
@@ -104,28 +103,12 @@ func play(t *testing.T, program, ws, room string) string {
 	return string(out)
 }
 
-// spareThreads makes the runtime keep n threads. Without them a busy machine has it ask
-// for one when there is no room: the launcher aborts, and no start is tried at all.
-func spareThreads(n int) {
-	var ready, done sync.WaitGroup
-	ready.Add(n)
-	done.Add(n)
-	for range n {
-		go func() {
-			defer done.Done()
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			ready.Done()
-			ready.Wait()
-		}()
-	}
-	done.Wait()
-}
-
 // starve fills the process limit but for some room, and then runs commands.
 func starve(t *testing.T, room, ws string) {
 	if n, err := strconv.Atoi(room); err == nil {
-		spareThreads(16)
+		// Without them a busy machine has the runtime ask for a thread when there is no room:
+		// the launcher aborts, and no start is tried at all.
+		launch.KeepThreads(16)
 		if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: starved, Max: starved}); err != nil {
 			t.Fatal(err)
 		}

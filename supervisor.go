@@ -33,11 +33,9 @@ func (r *run) supervise(p *plan.Plan, s *spec.Spec) func(*os.File) error {
 	}
 	return func(listener *os.File) (err error) {
 		w := &supervisor{seen: map[guard.Denial]bool{}}
-		w.guard, err = guard.Start(listener, guard.Config{
-			Roots: s.Protected.Roots, Given: written(s), Homes: s.Protected.Homes, Allow: s.Protected.Allow,
-			Fold:    true, // SECURITY: the command can make folders that do not tell case (chattr +F), where the file system has it
-			Watched: watched(s.Protected), Places: places(p), User: switchedTo(p), OnDenied: w.deny,
-		})
+		cfg := newNames(s)
+		cfg.Watched, cfg.Places, cfg.User, cfg.OnDenied = watched(s.Protected), places(p), switchedTo(p), w.deny
+		w.guard, err = guard.Start(listener, cfg)
 		if err == nil {
 			r.supervisor = w
 		}

@@ -23,7 +23,7 @@ var groupOnce = sync.OnceValue(func() error {
 		e.Hint = "the limit on processes and threads of your cgroup (pids.max) is nearly used up: end some, or raise it (systemd: TasksMax)"
 		return e
 	case left < scarce:
-		keepThreads(spareThreads)
+		KeepThreads(spareThreads)
 	}
 	return nil
 })

@@ -15,7 +15,9 @@ import (
 // user namespace os/exec has no other way. The raw child shares our memory instead, until it is the outer program.
 func (l *launcher) startOuter(path string, argv []string, attr *syscall.ProcAttr) error {
 	if inside.CanClone && !l.opt.SecondStart {
-		if err := l.cloneOuter(path, argv); !errors.Is(err, unix.ENOSYS) {
+		err := l.cloneOuter(path, argv)
+		// Filters of older containers refuse clone3(2) with one of these; then nothing was started.
+		if refused := errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM); !refused || l.raw != nil {
 			return err
 		}
 		l.first = nil

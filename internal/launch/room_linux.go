@@ -46,12 +46,13 @@ var roomOnce = sync.OnceValue(func() error {
 		e.Hint = "the limit on your processes and threads (ulimit -u) is nearly used up: end some, or raise it"
 		return e
 	}
-	keepThreads(spareThreads)
+	KeepThreads(spareThreads)
 	return nil
 })
 
-// keepThreads has the runtime make n threads, which it keeps.
-func keepThreads(n int) {
+// KeepThreads has the runtime make n threads, which it keeps: it need not ask for one
+// when there may be no room.
+func KeepThreads(n int) {
 	var ready, done sync.WaitGroup
 	ready.Add(n)
 	done.Add(n)
