@@ -97,6 +97,12 @@ var noise = []string{"futex", "nanosleep", "clock_nanosleep", "sched_yield", "rt
 
 var call = regexp.MustCompile(`^\d+ +([a-z_0-9]+)\(`)
 
+// moves counts the processes that were put into a cgroup from outside, which makes the
+// kernel wait for 3 to 15 ms (cgroup_attach_lock in kernel/cgroup/cgroup.c).
+const moves = "moves to a cgroup"
+
+var moved = regexp.MustCompile(`cgroup\.procs", O_WRONLY`)
+
 // traced counts the system calls of a whole run by name, with the command's own.
 func traced(t *testing.T, argv []string, workspace string) map[string]int {
 	t.Helper()
@@ -116,13 +122,22 @@ func traced(t *testing.T, argv []string, workspace string) map[string]int {
 		if m := call.FindStringSubmatch(s.Text()); m != nil {
 			counts[m[1]]++
 		}
+		if moved.MatchString(s.Text()) {
+			counts[moves]++
+		}
 	}
 	return counts
 }
 
+// v1 tells whether the limit on processes is kept by a cgroup of version 1.
+func v1() bool {
+	_, err := os.Stat("/sys/fs/cgroup/pids/tasks")
+	return err == nil
+}
+
 func total(counts map[string]int) (n int) {
 	for name, c := range counts {
-		if !slices.Contains(noise, name) {
+		if name != moves && !slices.Contains(noise, name) {
 			n += c
 		}
 	}
@@ -164,6 +179,9 @@ func TestSystemCalls(t *testing.T) {
 			}
 			check(t, backend+": system calls", calls)
 			check(t, backend+": processes and threads made", clones)
+			if c := traced(t, argv, b.workspace); c[moves] > 0 && v1() {
+				t.Errorf("%d %s", c[moves], moves)
+			}
 			check(t, backend+": programs executed", execs)
 			if backend == "linux-native" {
 				check(t, backend+": mounts", mounts)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,11 +18,9 @@ type cgroup struct {
 	version int
 }
 
-// joinCgroup makes the groups that a plan needs and puts the init into them;
-// the command is forked from it afterwards, so nothing escapes. No group is made
-// when no limit needs one. A limit that cannot be set is an error: the plan said
-// that it holds.
-func joinCgroup(l plan.Limits, pid int) (*cgroup, error) {
+// makeCgroup makes the groups that a plan needs; nil when no limit needs one. A limit
+// that cannot be set is an error: the plan said that it holds.
+func makeCgroup(l plan.Limits) (*cgroup, error) {
 	if len(l.How.CgroupDir) == 0 {
 		return nil, nil
 	}
@@ -49,13 +48,21 @@ func joinCgroup(l plan.Limits, pid int) (*cgroup, error) {
 			g.memory = filepath.Join(dir, map[int]string{1: "memory.oom_control", 2: "memory.events"}[g.version])
 		}
 	}
+	return g, nil
+}
+
+// adopt puts a process into the groups. On version 1 the kernel waits for a grace period
+// of RCU, 3 to 15 ms, as on version 2 (cgroup_attach_lock in kernel/cgroup/cgroup.c).
+func (g *cgroup) adopt(pid int) error {
+	if g == nil {
+		return nil
+	}
 	for _, dir := range g.dirs {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(fmt.Sprint(pid)), 0); err != nil {
-			g.remove()
-			return nil, err
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+			return err
 		}
 	}
-	return g, nil
+	return nil
 }
 
 // RemoveGroup takes away what is left of a run's group after its launcher was

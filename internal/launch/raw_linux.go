@@ -15,19 +15,19 @@ import (
 // does for the second start. Descriptors come in slots, as their numbers are
 // known only when the image is made.
 type prelude struct {
-	fds  [7]inside.Slot // what shall become descriptors 0 to 6
-	sync inside.Slot    // root: a pipe that says that the id maps are written
-	tell inside.Slot    // its other end, which is the launcher's alone
+	fds  []inside.Slot // what shall become the descriptors from 0 on
+	sync inside.Slot   // root: a pipe that says that the id maps are written
+	tell inside.Slot   // its other end, which is the launcher's alone
 }
 
 // mapsWritten is the byte that says that the id maps are written.
 const mapsWritten = 1
 
-func lowerPrelude(b *inside.Builder, p *plan.Plan) prelude {
+func lowerPrelude(b *inside.Builder, p *plan.Plan, fds int) prelude {
 	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
 		return b.Call(inside.Setup, label, nr, args...)
 	}
-	var pre prelude
+	pre := prelude{fds: make([]inside.Slot, fds)}
 	for i := range pre.fds {
 		pre.fds[i] = b.NewSlot()
 	}
@@ -86,7 +86,7 @@ func lowerExec(b *inside.Builder) {
 // nothing that grows with our heap.
 func (l *launcher) clone() error {
 	slots := map[inside.Slot]int{}
-	for i, f := range l.child {
+	for i, f := range append(l.child[:], l.extra...) {
 		slots[l.pre.fds[i]] = f
 	}
 	return l.cloneMapped(l.image, namespaces(l.plan.Isolation), l.plan.Isolation.User, l.pre, slots, l.child[inside.FDStatus])

@@ -43,10 +43,15 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 	}
 	opt.SecondStart = opt.SecondStart || EverySecondStart
 	l := &launcher{plan: p, opt: opt}
+	defer l.closeChildEnds()
+	if err := l.ownGroups(); err != nil {
+		l.abandon()
+		return nil, err
+	}
 	if err := l.lower(); err != nil {
+		l.abandon()
 		return nil, fault.Wrap(fault.Internal, "prepare the sandbox", "", err)
 	}
-	defer l.closeChildEnds()
 	if err := l.open(); err != nil {
 		l.abandon()
 		return nil, l.wrap("open descriptors", err)
@@ -56,11 +61,9 @@ func Start(ctx context.Context, p *plan.Plan, opt Options) (*Process, error) {
 		return nil, err
 	}
 	l.closeChildEnds()
-	if opt.Meanwhile != nil {
-		if err := opt.Meanwhile(); err != nil {
-			l.abandon()
-			return nil, err
-		}
+	if err := l.meanwhile(); err != nil {
+		l.abandon()
+		return nil, err
 	}
 	if err := l.handshake(ctx); err != nil {
 		l.abandon()
@@ -75,7 +78,7 @@ func (l *launcher) lower() (err error) {
 	b := inside.NewBuilder(!p.Isolation.Direct)
 	if p.Outer == nil && !p.Isolation.Direct {
 		if l.oneStart() {
-			l.pre = lowerPrelude(b, p)
+			l.pre = lowerPrelude(b, p, len(l.child)+len(l.extra))
 		}
 		lowerSetup(b, p)
 		if l.oneStart() {
@@ -86,6 +89,7 @@ func (l *launcher) lower() (err error) {
 	if l.opt.Rows > 0 {
 		size = &unix.Winsize{Row: l.opt.Rows, Col: l.opt.Cols}
 	}
+	l.lowerJoin(b)
 	slave := lowerInit(b, p, size)
 	lowerCommand(b, p, slave)
 	l.image, err = b.Build()
@@ -108,7 +112,7 @@ type launcher struct {
 	ours     []io.Closer // ends of ours, closed when the start fails
 	theirs   []int       // ends of the child
 	child    [7]int      // what becomes descriptors 0 to 6
-	extra    []int       // from descriptor 7 on: for the outer program
+	extra    []int       // from descriptor 7 on: the groups that the init enters, then what the outer program needs
 	control  int
 	status   *os.File
 	stdin    *os.File
@@ -121,6 +125,7 @@ type launcher struct {
 	first    *inside.Image // of a raw child that becomes the outer program
 	pid      int
 	group    *cgroup
+	done     bool // what the caller does meanwhile
 	listened bool
 	tryOnly  bool // stop when the init is ready
 }
@@ -247,6 +252,15 @@ func (l *launcher) closeChildEnds() {
 	l.theirs, l.extra = nil, nil
 }
 
+// meanwhile does, once, what the caller wants done before the command starts.
+func (l *launcher) meanwhile() error {
+	if l.done || l.opt.Meanwhile == nil {
+		return nil
+	}
+	l.done = true
+	return l.opt.Meanwhile()
+}
+
 // handshake waits until the init is ready, puts it under its cgroup, and lets
 // the command start.
 func (l *launcher) handshake(ctx context.Context) error {
@@ -303,14 +317,13 @@ func (l *launcher) received(fd int) error {
 	return nil
 }
 
-// release puts the init into its cgroup and sends the byte that starts the command.
+// release sees to it that the init is in its cgroup, and sends the byte that starts the command.
 func (l *launcher) release() error {
 	// SECURITY: a supervised plan never starts without its supervisor.
 	if l.plan.Supervised && !l.listened {
 		return l.wrap("start the supervisor", errors.New("the init sent no listener"))
 	}
-	var err error
-	if l.group, err = joinCgroup(l.plan.Limits, l.pid); err != nil {
+	if err := l.join(); err != nil {
 		return l.wrap("limit resources", err)
 	}
 	if _, err := unix.Write(l.control, []byte{inside.ControlGo}); err != nil {

@@ -22,7 +22,6 @@ func inventory(t *testing.T, p *Place) map[string][]string {
 		"fd":        make([]string, len(list(t, "/proc/self/fd/*", false))),
 		"mount":     list(t, "/proc/self/mounts", true),
 		"temp":      append(list(t, "/tmp/*qsandbox*", false), list(t, "/dev/shm/*qsandbox*", false)...),
-		"cgroup":    list(t, "/sys/fs/cgroup/*/qsandbox-"+fmt.Sprint(os.Getpid())+"-*", false),
 		"workspace": list(t, p.Root+"/*/*", false),
 		"journal":   list(t, filepath.Join(os.Getenv("XDG_STATE_HOME"), "qsandbox/journal/*"), false),
 	}
@@ -59,7 +58,11 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			NeedBackend(t, s.Backend)
 			p := NewPlace(t)
-			once := func(i int) { leakRun(t, s, p, i) }
+			once := func(i int) {
+				if left := groups(t, leakRun(t, s, p, i).ID); len(left) > 0 {
+					t.Errorf("run %d left %q", i, left)
+				}
+			}
 			for i := range 8 {
 				once(i) // what is made once and kept
 			}
@@ -73,22 +76,30 @@ func TestNothingIsLeft(t *testing.T) {
 }
 
 // leakRun is one run; the kinds differ.
-func leakRun(t *testing.T, s Setup, p *Place, i int) {
+func leakRun(t *testing.T, s Setup, p *Place, i int) Result {
 	timeout, limit := 30*time.Millisecond, 64
 	switch i % 8 {
 	case 0:
-		s.Run(t, p, Call{Command: []string{"/bin/sleep", "5"}, Policy: Policy{Limits: policy.LayerLimits{Timeout: &timeout}}})
+		return s.Run(t, p, Call{Command: []string{"/bin/sleep", "5"}, Policy: Policy{Limits: policy.LayerLimits{Timeout: &timeout}}})
 	case 1:
-		s.Run(t, p, Call{Command: []string{"/no/such/command"}})
+		return s.Run(t, p, Call{Command: []string{"/no/such/command"}})
 	case 2:
-		s.Run(t, p, Call{Script: `sleep 5 & sleep 6 & echo x > /tmp/x; exit 3`})
+		return s.Run(t, p, Call{Script: `sleep 5 & sleep 6 & echo x > /tmp/x; exit 3`})
 	case 3:
-		s.Must(t, p, Call{Command: []string{"/bin/cat"}, Stdin: strings.NewReader("x")})
+		return ran(t, s.Run(t, p, Call{Command: []string{"/bin/cat"}, Stdin: strings.NewReader("x")}))
 	case 4:
-		s.Must(t, p, Call{Command: []string{"/bin/true"}, Policy: Policy{Limits: policy.LayerLimits{Processes: &limit}}})
+		return ran(t, s.Run(t, p, Call{Command: []string{"/bin/true"}, Policy: Policy{Limits: policy.LayerLimits{Processes: &limit}}}))
 	default:
-		s.Must(t, p, Call{Command: []string{"/bin/true"}, Policy: Policy{DenyRead: []string{"own.txt", "sub"}}})
+		return ran(t, s.Run(t, p, Call{Command: []string{"/bin/true"}, Policy: Policy{DenyRead: []string{"own.txt", "sub"}}}))
 	}
+}
+
+func ran(t *testing.T, r Result) Result {
+	t.Helper()
+	if !r.OK() {
+		t.Fatal(r.Describe())
+	}
+	return r
 }
 
 // compareInventories gives what is on its way out two seconds.
