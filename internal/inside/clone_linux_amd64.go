@@ -34,6 +34,7 @@ const (
 	cloneExitSignal = 4
 	cloneStackAt    = 5
 	cloneStackSize  = 6
+	cloneCgroup     = 10
 )
 
 // Child is the memory that a cloned child lives in until it has executed the init.
@@ -44,16 +45,16 @@ type Child struct {
 
 // Clone starts the program Setup of an image in a child made by clone(2) with the given namespace flags. The program must
 // end in an execve. slots gives values (descriptors) to slots before the start; status is the descriptor to which a
-// Failed message goes.
+// Failed message goes. group is an open directory of cgroup version 2 that the child is made in, or -1.
 //
 // The child's signals are blocked and have our handlers. With CLONE_CLEAR_SIGHAND (clone3(2), Linux 5.5) they have the
 // default action, and the program may unblock them. Errors: those of clone(2); ENOSYS where a container's filter, or the
-// kernel, has no clone3.
+// kernel, has no clone3; with a group also those of joining it.
 //
 // The child shares our memory (CLONE_VM), so that its cost does not grow with the size of our heap, and we go on while
 // it works, so that a path that hangs cannot freeze us. Release must not be called before the child has executed the
 // init or ended: the status socket tells.
-func Clone(im *Image, flags uintptr, slots map[Slot]int, status int) (*Child, error) {
+func Clone(im *Image, flags uintptr, slots map[Slot]int, status, group int) (*Child, error) {
 	memory, err := cloneMemory(len(im.Blob) + cloneStack)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func Clone(im *Image, flags uintptr, slots map[Slot]int, status int) (*Child, er
 		putU64(memory[offSlots+8*int(s):], uint64(int64(v)))
 	}
 	putU64(memory[offCloneStatus:], uint64(status))
-	pid, err := cloneBlocked(flags, base+uintptr(len(memory))&^15, base)
+	pid, err := cloneBlocked(flags, base+uintptr(len(memory))&^15, base, group)
 	if err != nil {
 		freeMemory(memory)
 		return nil, err
@@ -90,7 +91,7 @@ func relocate(p []byte, base uint64) {
 //
 // SECURITY: the child inherits our signal handlers and shares our memory; a
 // handler that ran in it would be the Go runtime running twice.
-func cloneBlocked(flags, stack, base uintptr) (int, error) {
+func cloneBlocked(flags, stack, base uintptr, group int) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	all, old := ^uint64(0), uint64(0)
@@ -98,10 +99,14 @@ func cloneBlocked(flags, stack, base uintptr) (int, error) {
 		return 0, errno
 	}
 	var pid int
-	if flags&unix.CLONE_CLEAR_SIGHAND == 0 {
+	if flags&unix.CLONE_CLEAR_SIGHAND == 0 && group < 0 {
 		pid = rawClone(flags|unix.CLONE_VM|uintptr(unix.SIGCHLD), stack, base)
 	} else {
 		args := cloneArgs{cloneFlags: uint64(flags | unix.CLONE_VM), cloneExitSignal: uint64(unix.SIGCHLD), cloneStackAt: uint64(stack) - cloneStack, cloneStackSize: cloneStack}
+		if group >= 0 {
+			args[cloneFlags] |= unix.CLONE_INTO_CGROUP
+			args[cloneCgroup] = uint64(group)
+		}
 		pid = rawClone3(&args, unsafe.Sizeof(args), base)
 	}
 	unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&old)), 0, 8, 0, 0)

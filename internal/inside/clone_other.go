@@ -11,7 +11,7 @@ const CanClone = false
 type Child struct{ PID int }
 
 // Clone needs an interpreter in assembly, which this architecture does not have.
-func Clone(*Image, uintptr, map[Slot]int, int) (*Child, error) { return nil, unix.ENOSYS }
+func Clone(*Image, uintptr, map[Slot]int, int, int) (*Child, error) { return nil, unix.ENOSYS }
 
 // Release does nothing.
 func (c *Child) Release() {}

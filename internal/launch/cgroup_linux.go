@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,41 +19,49 @@ type cgroup struct {
 	version int
 }
 
-// makeCgroup makes the groups that a plan needs; nil when no limit needs one. A limit
-// that cannot be set is an error: the plan said that it holds.
-func makeCgroup(l plan.Limits) (*cgroup, error) {
+// makeCgroup makes the groups that a plan needs; nil when no limit needs one. ours is how
+// many processes of ours will be in them, besides the command's.
+func makeCgroup(l plan.Limits, ours int) (*cgroup, error) {
 	if len(l.How.CgroupDir) == 0 {
 		return nil, nil
 	}
 	g := &cgroup{version: l.How.CgroupVer}
-	name := groupPrefix + l.How.Group
-	settings := g.settings(l)
-	done := map[string]bool{}
 	for controller, base := range l.How.CgroupDir {
-		dir := filepath.Join(base, name)
-		if !done[dir] {
+		dir := filepath.Join(base, groupPrefix+l.How.Group)
+		if !slices.Contains(g.dirs, dir) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				g.remove()
 				return nil, err
 			}
-			g.dirs, done[dir] = append(g.dirs, dir), true
-		}
-		for _, s := range settings[controller] {
-			err := os.WriteFile(filepath.Join(dir, s[0]), []byte(s[1]), 0)
-			if err != nil && s[2] == "" {
-				g.remove()
-				return nil, err
-			}
+			g.dirs = append(g.dirs, dir)
 		}
 		if controller == "memory" {
 			g.memory = filepath.Join(dir, map[int]string{1: "memory.oom_control", 2: "memory.events"}[g.version])
 		}
 	}
+	if err := g.limit(l, ours); err != nil {
+		g.remove()
+		return nil, err
+	}
 	return g, nil
 }
 
+// limit sets the limits. One that cannot be set is an error: the plan said that it holds.
+func (g *cgroup) limit(l plan.Limits, ours int) error {
+	settings := g.settings(l, ours)
+	for controller, base := range l.How.CgroupDir {
+		for _, s := range settings[controller] {
+			file := filepath.Join(base, groupPrefix+l.How.Group, s[0])
+			if err := os.WriteFile(file, []byte(s[1]), 0); err != nil && s[2] == "" {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // adopt puts a process into the groups. On version 1 the kernel waits for a grace period
-// of RCU, 3 to 15 ms, as on version 2 (cgroup_attach_lock in kernel/cgroup/cgroup.c).
+// of RCU, 3 to 15 ms, as on version 2 (see joining).
 func (g *cgroup) adopt(pid int) error {
 	if g == nil {
 		return nil
@@ -78,18 +87,18 @@ func RemoveGroup(dirs map[string]string, group string) {
 const groupPrefix = "qsandbox-"
 
 // settings gives file, value, and "optional" per controller. The count of
-// processes is one more than asked: the init is in the group too.
-func (g *cgroup) settings(l plan.Limits) map[string][][3]string {
+// processes is by ours more than asked.
+func (g *cgroup) settings(l plan.Limits, ours int) map[string][][3]string {
 	mem, cpu := fmt.Sprint(l.Memory), fmt.Sprint(int64(l.CPUs*100000))
 	if g.version == 2 {
 		return map[string][][3]string{
-			"pids":   {{"pids.max", fmt.Sprint(l.Processes + 1), ""}},
+			"pids":   {{"pids.max", fmt.Sprint(l.Processes + ours), ""}},
 			"memory": {{"memory.max", mem, ""}, {"memory.swap.max", "0", "optional"}, {"memory.oom.group", "1", "optional"}},
 			"cpu":    {{"cpu.max", cpu + " 100000", ""}},
 		}
 	}
 	return map[string][][3]string{
-		"pids":   {{"pids.max", fmt.Sprint(l.Processes + 1), ""}},
+		"pids":   {{"pids.max", fmt.Sprint(l.Processes + ours), ""}},
 		"memory": {{"memory.limit_in_bytes", mem, ""}, {"memory.memsw.limit_in_bytes", mem, "optional"}},
 		"cpu":    {{"cpu.cfs_period_us", "100000", ""}, {"cpu.cfs_quota_us", cpu, ""}},
 	}

@@ -8,35 +8,67 @@ import (
 	"github.com/qiming-sandbox/qsandbox/internal/inside"
 )
 
-// joinsItself tells whether the init enters its groups itself. A thread that moves only
-// itself, with version 1's file "tasks", need not wait for others; moving another process
-// makes the kernel wait for a grace period of RCU, 3 to 15 ms and most of a start
-// (cgroup_procs_write_start in kernel/cgroup/cgroup.c, since Linux 5.4). The Go init has
-// several threads, and version 2 moves processes only.
-func (l *launcher) joinsItself() bool {
+// joining says who puts the init into its groups. To move another process the kernel waits
+// for a grace period of RCU, 3 to 15 ms and most of a start (cgroup_attach_lock in
+// kernel/cgroup/cgroup.c); the other ways need no lock.
+type joining int
+
+const (
+	joinNone  joining = iota // there are no groups
+	joinAdopt                // the launcher moves the init
+	joinSelf                 // version 1: the init moves itself, as a single thread may with "tasks" (since Linux 5.4)
+	joinBorn                 // version 2: the first process is made in the group (CLONE_INTO_CGROUP, since Linux 5.7)
+)
+
+// joining chooses. The Go init has several threads, and version 2 moves whole processes
+// only. In groups that limit memory or processors the first process of version 2 would
+// pay for the set-up itself, and for bwrap: with a low limit nothing would start.
+func (l *launcher) joining() joining {
 	how := l.plan.Limits.How
-	return len(how.CgroupDir) > 0 && how.CgroupVer == 1 && inside.CanClone && !l.opt.SecondStart
+	switch {
+	case len(how.CgroupDir) == 0:
+		return joinNone
+	case how.CgroupVer == 1 && inside.CanClone && !l.opt.SecondStart:
+		return joinSelf
+	case how.CgroupVer == 2 && len(how.CgroupDir) == 1 && how.CgroupDir["pids"] != "":
+		return joinBorn
+	}
+	return joinAdopt
 }
 
-// ownGroups makes and opens the groups that the init is to enter itself: before it is
+// ownGroups makes and opens the groups that the init does not enter last: before it is
 // started, and so after the record of the run, by which the groups of a launcher that was
 // killed are found (FS-07).
 func (l *launcher) ownGroups() (err error) {
-	if !l.joinsItself() {
+	l.born = -1
+	how := l.joining()
+	if how != joinSelf && how != joinBorn {
 		return nil
 	}
 	if err := l.meanwhile(); err != nil {
 		return err
 	}
-	if l.group, err = makeCgroup(l.plan.Limits); err != nil {
+	ours := 1
+	if how == joinBorn && l.plan.Outer != nil {
+		ours = 2 // bwrap stays in it
+	}
+	if l.group, err = makeCgroup(l.plan.Limits, ours); err != nil {
 		return l.wrap("limit resources", err)
 	}
 	for _, dir := range l.group.dirs {
-		fd, err := unix.Open(filepath.Join(dir, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if how == joinBorn {
+			if l.born, err = unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
+				l.theirs = append(l.theirs, l.born)
+			}
+		} else {
+			var fd int
+			if fd, err = unix.Open(filepath.Join(dir, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+				l.extra = append(l.extra, fd)
+			}
+		}
 		if err != nil {
 			return l.wrap("limit resources", err)
 		}
-		l.extra = append(l.extra, fd)
 	}
 	return nil
 }
@@ -51,12 +83,31 @@ func (l *launcher) lowerJoin(b *inside.Builder) {
 	}
 }
 
-// join puts the init into its groups, where it has not done so itself.
-func (l *launcher) join() (err error) {
-	if l.joinsItself() {
-		return nil
+// inGroup makes the first process with the group that it is to be born in. Where the
+// kernel or a container's filter does not let it, nothing was made: it is made outside
+// then, and moved later.
+func (l *launcher) inGroup(start func(group int) error) error {
+	if l.born >= 0 {
+		if err := start(l.born); err == nil {
+			return nil
+		}
+		l.born = -1
 	}
-	if l.group, err = makeCgroup(l.plan.Limits); err != nil {
+	return start(-1)
+}
+
+// join puts the init into its groups, where it is not yet.
+func (l *launcher) join() (err error) {
+	switch how := l.joining(); {
+	case how == joinSelf, how == joinBorn && l.born >= 0:
+		return nil
+	case how == joinBorn:
+		if err := l.group.limit(l.plan.Limits, 1); err != nil {
+			return err
+		}
+		return l.group.adopt(l.pid)
+	}
+	if l.group, err = makeCgroup(l.plan.Limits, 1); err != nil {
 		return err
 	}
 	return l.group.adopt(l.pid)

@@ -91,7 +91,12 @@ func (l *launcher) forkExec(path string, argv []string, attr *syscall.ProcAttr) 
 	for _, fd := range append(l.child[:], l.extra...) {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	pid, err := syscall.ForkExec(path, argv, attr)
+	var pid int
+	err := l.inGroup(func(group int) (err error) {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = group >= 0, group
+		pid, err = syscall.ForkExec(path, argv, attr)
+		return err
+	})
 	if err != nil {
 		return l.wrap("start "+path, err)
 	}

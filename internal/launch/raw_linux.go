@@ -106,7 +106,11 @@ func (l *launcher) cloneMapped(im *inside.Image, flags uintptr, user bool, pre p
 		defer unix.Close(wr)
 		w, slots[pre.sync], slots[pre.tell] = wr, r, wr
 	}
-	child, err := inside.Clone(im, flags, slots, status)
+	var child *inside.Child
+	err := l.inGroup(func(group int) (err error) {
+		child, err = inside.Clone(im, flags, slots, status, group)
+		return err
+	})
 	if err != nil {
 		return l.wrap("make namespaces", err)
 	}

@@ -126,6 +126,7 @@ type launcher struct {
 	pid      int
 	group    *cgroup
 	done     bool // what the caller does meanwhile
+	born     int  // the group that the first process is made in, -1 where there is none
 	listened bool
 	tryOnly  bool // stop when the init is ready
 }

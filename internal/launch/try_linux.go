@@ -9,7 +9,7 @@ import (
 // Try builds the whole sandbox of a plan up to the init's first word, starts no
 // command, and takes everything down again. It is what a probe does (POL-07).
 func Try(ctx context.Context, p *plan.Plan) error {
-	l := &launcher{plan: p, opt: Options{SecondStart: EverySecondStart}, tryOnly: true}
+	l := &launcher{plan: p, opt: Options{SecondStart: EverySecondStart}, tryOnly: true, born: -1}
 	if err := l.lower(); err != nil {
 		return err
 	}
