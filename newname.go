@@ -37,7 +37,6 @@ func (v *Verdict) newName(h host.Host, s *spec.Spec, q spec.Query, d spec.Verdic
 func newNames(s *spec.Spec) guard.Config {
 	return guard.Config{
 		Roots: slashedAll(s.Protected.Roots), Given: slashedAll(written(s)), Homes: slashedAll(s.Protected.Homes), Allow: s.Protected.Allow,
-		Fold: true, // SECURITY: the command can make folders that do not tell case (chattr +F), where the file system has it
 	}
 }
 

@@ -7,7 +7,7 @@ import "strings"
 // fresh says that it is part of a git folder that is not there yet, or such a folder
 // itself: a command may make those, and they are judged by content after the run.
 func Asked(cfg Config, path string, exists func(path string) bool) (row string, fresh bool) {
-	n := newNames(cfg.Allow, cfg.Fold)
+	n := newNames(cfg.Allow, folds)
 	for _, root := range cfg.rootsOf(path) {
 		if row, ok := n.match(cfg.inRoot(n, root, path), cfg.inHome(n, path)); ok {
 			return row, false

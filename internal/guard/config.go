@@ -8,7 +8,6 @@ type Config struct {
 	Homes  []string // home directories, for rows of scope home
 	Allow  []string // rows of policy/protected.json that are not protected (filesystem.allowProtected)
 	Places []string // where names may be made at all, Roots included; empty: wherever the mounts let them
-	Fold   bool     // names that differ in case alone count as one
 	User   *User    // nil: the caller's own ids
 
 	// Watched are real paths that no mount can keep, with their rows: what protected links

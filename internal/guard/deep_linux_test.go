@@ -11,7 +11,6 @@ import (
 // refused by their last part, others are made, and the refusal has words for the folder.
 func TestBeyondPathMax(t *testing.T) {
 	ways(t, func(t *testing.T, r *rig) {
-		r.cfg = func(c *Config) { c.Fold = true }
 		const down = `n=$(printf '%0200d' 0); i=0; while [ $i -lt 22 ]; do mkdir $n && cd -P ./$n || exit 3; i=$((i+1)); done 2>/dev/null; `
 		if out, err := r.run(true, "sh", "-c", down+"touch plain && mkdir sub"); err != nil || len(r.denials) > 0 {
 			t.Fatalf("the twin: %v %s %s", err, out, r.rules())

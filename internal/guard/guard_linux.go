@@ -45,7 +45,7 @@ type Guard struct {
 // Start takes the listener over (it is closed) and answers its notifications from
 // now on. It must run before the first supervised call, or that one waits.
 func Start(listener *os.File, cfg Config) (*Guard, error) {
-	g := &Guard{cfg: cfg, names: newNames(cfg.Allow, cfg.Fold), workers: map[*worker]bool{}, start: time.Now().Add(-time.Second),
+	g := &Guard{cfg: cfg, names: newNames(cfg.Allow, folds), workers: map[*worker]bool{}, start: time.Now().Add(-time.Second),
 		done: make(chan struct{}), wake: make(chan struct{}, 1), blocked: make(chan struct{}, maxBlocked), sticky: readStickyRules()}
 	var err error
 	if err = supported(); err != nil {

@@ -35,6 +35,10 @@ var tableOf = [2]func() *names{
 	sync.OnceValue(func() *names { return makeNames(nil, true) }),
 }
 
+// SECURITY: names that differ in case alone count as one everywhere: the command can make
+// folders that do not tell case (chattr +F), where the file system has it.
+const folds = true
+
 func newNames(allowed []string, fold bool) *names {
 	if len(allowed) > 0 {
 		return makeNames(allowed, fold)
