@@ -28,8 +28,13 @@ func (r *run) recover() {
 		if err != nil || j == nil {
 			continue // somebody else adopted it
 		}
+		// SECURITY: the tree first. What still runs would make again what was just moved away.
+		err = launch.EndGroup(r.host.Cgroup().Dirs, rec.RunID)
 		r.quarantine(rec.Found, rec.RunID)
-		launch.RemoveGroup(r.host.Cgroup().Dirs, rec.RunID)
+		if err != nil { // the record stays, so that the next start looks again
+			r.early = append(r.early, report.Notice{Kind: "journal:kept", Text: "run " + rec.RunID + ", whose launcher was killed, has not ended: " + err.Error()})
+			continue
+		}
 		_ = j.End()
 	}
 }

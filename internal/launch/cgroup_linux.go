@@ -74,16 +74,6 @@ func (g *cgroup) adopt(pid int) error {
 	return nil
 }
 
-// RemoveGroup takes away what is left of a run's group after its launcher was
-// killed. The name comes from the run's own record, never from a pattern (FS-07).
-func RemoveGroup(dirs map[string]string, group string) {
-	g := &cgroup{}
-	for _, base := range dirs {
-		g.dirs = append(g.dirs, filepath.Join(base, groupPrefix+group))
-	}
-	g.remove()
-}
-
 const groupPrefix = "qsandbox-"
 
 // settings gives file, value, and "optional" per controller. The count of

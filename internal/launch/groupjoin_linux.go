@@ -55,32 +55,71 @@ func (l *launcher) ownGroups() (err error) {
 	if l.group, err = makeCgroup(l.plan.Limits, ours); err != nil {
 		return l.wrap("limit resources", err)
 	}
-	for _, dir := range l.group.dirs {
-		if how == joinBorn {
-			if l.born, err = unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
-				l.theirs = append(l.theirs, l.born)
-			}
-		} else {
-			var fd int
-			if fd, err = unix.Open(filepath.Join(dir, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
-				l.extra = append(l.extra, fd)
-			}
+	if how == joinBorn {
+		if l.born, err = unix.Open(l.group.dirs[0], unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+			return l.wrap("limit resources", err)
 		}
+		l.theirs = append(l.theirs, l.born)
+		return nil
+	}
+	return l.openTasks()
+}
+
+// openTasks opens what the init, and for the command's own group its child, is to write to.
+func (l *launcher) openTasks() error {
+	own := l.commandGroup()
+	for _, dir := range l.group.dirs {
+		fd, err := unix.Open(filepath.Join(dir, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return l.wrap("limit resources", err)
 		}
+		if dir == own {
+			l.later = len(l.extra) + 1
+		}
+		l.extra = append(l.extra, fd)
 	}
 	return nil
 }
 
-// lowerJoin writes the first steps of program Init: it enters its groups.
+// commandGroup is the group that the command enters itself, the init staying outside: the
+// one for processor time, where it limits nothing else.
+//
+// SECURITY: an init that has to share the time with what it must end is late: of a tree
+// that was to end with its launcher, code ran on for seconds.
+func (l *launcher) commandGroup() string {
+	how := l.plan.Limits.How
+	dir := how.CgroupDir["cpu"]
+	for controller, other := range how.CgroupDir {
+		if controller != "cpu" && other == dir {
+			return ""
+		}
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, groupPrefix+how.Group)
+}
+
+// lowerJoin writes the first steps of program Init: it enters its groups. firstClosed is
+// the first descriptor that it does not need afterwards.
 //
 // SECURITY: the command is forked from the init afterwards, so that nothing escapes the
-// limits; the descriptors are closed in the next step (lowerInit), long before that.
-func (l *launcher) lowerJoin(b *inside.Builder) {
+// limits; the descriptors are closed in the next step (lowerInit), long before that. The
+// one for the command's own group stays with the init, which nobody inside can look into,
+// and is closed when the command is executed.
+func (l *launcher) lowerJoin(b *inside.Builder) (firstClosed int) {
+	const label = "limit resources"
 	for i := range l.extra {
-		b.Call(inside.Init, "limit resources", unix.SYS_WRITE, inside.Int(len(l.child)+i), inside.Str("0"), inside.Int(1))
+		if i+1 != l.later {
+			b.Call(inside.Init, label, unix.SYS_WRITE, inside.Int(len(l.child)+i), inside.Str("0"), inside.Int(1))
+		}
 	}
+	if l.later == 0 {
+		return inside.FDInit
+	}
+	b.Call(inside.Init, label, unix.SYS_DUP3, inside.Int(len(l.child)+l.later-1), inside.Int(inside.FDInit), inside.Imm(unix.O_CLOEXEC))
+	b.Call(inside.Command, label, unix.SYS_WRITE, inside.Int(inside.FDInit), inside.Str("0"), inside.Int(1))
+	return inside.FDInit + 1
 }
 
 // inGroup makes the first process with the group that it is to be born in. Where the

@@ -12,7 +12,8 @@ import (
 
 // lowerInit writes program Init: what PID 1 does to itself before the command
 // exists. Everything here holds for the command too, since it is forked from PID 1.
-func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize) (slave inside.Slot) {
+// firstFree is the first descriptor that it does not need.
+func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize, firstFree int) (slave inside.Slot) {
 	call := func(label string, nr uintptr, args ...inside.Arg) *inside.Call {
 		return b.Call(inside.Init, label, nr, args...)
 	}
@@ -48,9 +49,6 @@ func lowerNodes(b *inside.Builder, p *plan.Plan) {
 			inside.Imm(unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC), inside.Int(0)).Tolerate(uintptr(unix.ENOENT))
 	}
 }
-
-// firstFree is the first descriptor that is not one of ours.
-const firstFree = inside.FDInit
 
 // lowerOwn makes what /proc has of the init itself read-only. It is not dumpable, so
 // that root owns these files, and root alone could write to them.

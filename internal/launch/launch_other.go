@@ -42,5 +42,5 @@ func (p *Process) Kill() error { return os.ErrProcessDone }
 // Resize has no terminal.
 func (p *Process) Resize(uint16, uint16) error { return os.ErrProcessDone }
 
-// RemoveGroup has nothing to remove: there are no cgroups.
-func RemoveGroup(map[string]string, string) {}
+// EndGroup has nothing to end: there are no cgroups.
+func EndGroup(map[string]string, string) error { return nil }

@@ -274,5 +274,5 @@ func (p *Process) Resize(rows, cols uint16) error {
 	return err
 }
 
-// RemoveGroup has nothing to remove: there are no cgroups.
-func RemoveGroup(map[string]string, string) {}
+// EndGroup has nothing to end: there are no cgroups.
+func EndGroup(map[string]string, string) error { return nil }

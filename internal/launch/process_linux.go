@@ -28,6 +28,7 @@ func (p *Process) Wait() (Result, error) {
 		case inside.KindExited:
 			exited = true
 			r = resultOf(m)
+			p.sys.group.unthrottle() // what the command left is killed now
 		}
 		if exited && p.sys.direct {
 			p.endDirect()
@@ -110,6 +111,7 @@ func (p *Process) Kill() error {
 			time.Sleep(time.Millisecond)
 		}
 	}
+	p.sys.group.unthrottle()
 	// SECURITY: the pid is good: init's parent (we, or bwrap, which is ended after
 	// it) has not waited for it while control is open.
 	_ = unix.Kill(p.PID, unix.SIGKILL)

@@ -89,8 +89,7 @@ func (l *launcher) lower() (err error) {
 	if l.opt.Rows > 0 {
 		size = &unix.Winsize{Row: l.opt.Rows, Col: l.opt.Cols}
 	}
-	l.lowerJoin(b)
-	slave := lowerInit(b, p, size)
+	slave := lowerInit(b, p, size, l.lowerJoin(b))
 	lowerCommand(b, p, slave)
 	l.image, err = b.Build()
 	return err
@@ -126,6 +125,7 @@ type launcher struct {
 	pid      int
 	group    *cgroup
 	done     bool // what the caller does meanwhile
+	later    int  // 1 + index in extra of the group that the command enters, 0 where there is none
 	born     int  // the group that the first process is made in, -1 where there is none
 	listened bool
 	tryOnly  bool // stop when the init is ready
