@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/qiming-sandbox/qsandbox/internal/inside"
+	blob "github.com/qiming-sandbox/qsandbox/internal/inside"
 	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/policy"
 )
@@ -42,7 +42,7 @@ func TestCommandIsInItsGroups(t *testing.T) {
 			inits := 1
 			if how == "cgroup v2" {
 				controller = ""
-			} else if what == "cpus" && inside.CanClone && !launch.EverySecondStart {
+			} else if what == "cpus" && blob.CanClone && !launch.EverySecondStart {
 				inits = 0 // it must be able to end what has used up its time
 			}
 			// The line is HIERARCHY:CONTROLLERS:PATH (cgroups(7)).
