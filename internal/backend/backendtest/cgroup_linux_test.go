@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	blob "github.com/qiming-sandbox/qsandbox/internal/inside"
 	"github.com/qiming-sandbox/qsandbox/internal/launch"
 	"github.com/qiming-sandbox/qsandbox/policy"
+	"github.com/qiming-sandbox/qsandbox/report"
 )
 
 // groups lists what is there of a run's groups, in every hierarchy.
@@ -78,6 +80,29 @@ for d in /sys/fs/cgroup/*/ /sys/fs/cgroup/; do for f in tasks cgroup.procs; do (
 			Policy: Policy{Limits: policy.LayerLimits{Processes: &processes}}})
 		if out != "" {
 			t.Error(out)
+		}
+	})
+}
+
+// TestEndIsNotThrottled: PROC-02, PROC-03. A tree that has used up its share of processor
+// time ends as soon as any other.
+func TestEndIsNotThrottled(t *testing.T) {
+	cpus, timeout, grace := 0.05, 2*time.Second, time.Millisecond
+	each(t, both, func(t *testing.T, s Setup) {
+		start := time.Now()
+		r := s.Run(t, NewPlace(t), Call{Script: `i=0; while [ $i -lt 60 ]; do (while :; do :; done) & i=$((i+1)); done; wait`,
+			Policy: Policy{Limits: policy.LayerLimits{CPUs: &cpus, Timeout: &timeout, Grace: &grace}}})
+		if level(r, "cpus") != report.Enforced {
+			t.Skipf("the report says that the limit is not kept here (%s)", level(r, "cpus"))
+		}
+		if r.Exit == nil || r.Exit.Cause != report.TimedOut {
+			t.Fatal(r.Describe())
+		}
+		if took := time.Since(start); took > 2*timeout {
+			t.Errorf("a time limit of %v ended the tree after %v", timeout, took)
+		}
+		if r.Exit.Truncated {
+			t.Error("the report says that output was cut, and there was none")
 		}
 	})
 }
