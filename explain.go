@@ -7,8 +7,10 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/fault"
 	"github.com/qiming-sandbox/qsandbox/internal/host"
+	"github.com/qiming-sandbox/qsandbox/internal/plan"
 	"github.com/qiming-sandbox/qsandbox/internal/spec"
 	"github.com/qiming-sandbox/qsandbox/policy"
+	"github.com/qiming-sandbox/qsandbox/report"
 )
 
 // Operation is what a command may want to do.
@@ -96,6 +98,9 @@ func ExplainAll(req Request, questions []Question) ([]Verdict, error) {
 	if err == nil {
 		err = r.memory.settled(sp) // acp asks about what the client is to write for the agent
 	}
+	if err == nil {
+		err = r.unkept(sp)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -105,6 +110,15 @@ func ExplainAll(req Request, questions []Question) ([]Verdict, error) {
 		}
 	}
 	return out, nil
+}
+
+// unkept is the error of a policy that strict does not run on this workspace: an answer
+// would be about something that never happens.
+func (r *run) unkept(sp *spec.Spec) error {
+	if r.host.GOOS != "linux" || !sp.Isolated() || sp.Policy.Mode != policy.Strict || len(sp.Protected.Linked) == 0 {
+		return nil
+	}
+	return fault.New(fault.PolicyUnenforceable, "keep mode strict", "", "FS-04 "+string(report.Advisory)+": "+plan.SecondNames(sp.Protected.Linked))
 }
 
 // answer judges one target by a bound policy.

@@ -102,10 +102,15 @@ func (p *Plan) protectedRows(s *spec.Spec) {
 	if n := len(s.Protected.NotWalked); n > 0 {
 		p.Row("FS-04", "bounded walk", report.Advisory, fmt.Sprintf("%d places were not walked; see the notices", n))
 	}
-	if n := len(s.Protected.Linked); n > 0 {
-		p.Row("FS-04", "second names", report.Advisory, fmt.Sprintf("protected files that have another name (hard link), which no mount covers: %d, the first is %s", n, s.Protected.Linked[0]))
+	if len(s.Protected.Linked) > 0 {
+		p.Row("FS-04", "second names", report.Advisory, SecondNames(s.Protected.Linked))
 	}
 	p.Row("FS-08", "linked worktree confirmed from both sides", report.Enforced, "")
+}
+
+// SecondNames says why protected files with other names are not kept in full; explain says the same.
+func SecondNames(linked []string) string {
+	return fmt.Sprintf("protected files that have another name (hard link), which no mount covers: %d, the first is %s", len(linked), linked[0])
 }
 
 func (p *Plan) networkRow(s *spec.Spec) {
