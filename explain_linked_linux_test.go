@@ -13,10 +13,7 @@ import (
 // runs nothing, and explain does not answer for it; compat runs, and is answered for.
 func TestExplainRefusesWhatStrictRefuses(t *testing.T) {
 	ws := t.TempDir()
-	if err := os.Mkdir(filepath.Join(ws, ".vscode"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	settings := filepath.Join(ws, ".vscode", "settings.json")
+	settings := filepath.Join(ws, ".mcp.json")
 	if err := os.WriteFile(settings, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
