@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -22,14 +21,14 @@ func (c *session) bash(k *call) *outcome {
 	stop := c.progress(k, args)
 	defer stop()
 	if !k.hold(c.slots) {
-		return failed(context.Canceled) // nobody is told
+		return dropped()
 	}
 	r := newRecording()
 	k.note(r)
 	rep, err := c.srv.opt.run(k.ctx, c.srv.request(args, r))
 	stop()
 	if !k.hold(c.answers) && c.ctx.Err() == nil {
-		return failed(context.Canceled)
+		return dropped()
 	}
 	return r.outcome(rep, err, ended)
 }

@@ -216,6 +216,30 @@ func TestLastLineWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestDropped: a call that never got its place is answered as cancelled, not as a fault
+// of the server.
+func TestDropped(t *testing.T) {
+	for name, do := range map[string]func(*session, *call) *outcome{
+		"bash":       (*session).bash,
+		"BashOutput": (*session).bashOutput,
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		c := &session{srv: fakeServer(t), ctx: ctx, slots: make(chan struct{}), answers: make(chan struct{})}
+		j := &job{name: "job-1", recording: newRecording(), done: make(chan struct{})}
+		close(j.done)
+		c.jobs.list = []*job{j}
+		k := &call{ctx: ctx, args: object{"command": []byte(`"out x"`)}}
+		if name == "BashOutput" {
+			k.args = object{"job": []byte(`"job-1"`)}
+		}
+		o := do(c, k)
+		if o.Cause != "cancelled" || o.Error != nil || !o.bad() || o.ExitCode != nil {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
 // TestSignal: when the context ends, commands end at once, with its cause.
 func TestSignal(t *testing.T) {
 	cause := errors.New("signal")

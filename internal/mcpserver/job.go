@@ -110,7 +110,7 @@ func (c *session) startJob(k *call, args bashArgs) *outcome {
 	case <-k.ctx.Done():
 		cancel() // cancelled before it ran: it does not run
 		<-j.done
-		return failed(context.Canceled)
+		return dropped()
 	}
 	if j.over() && j.err != nil {
 		return j.recording.outcome(j.rep, j.err, ended)
@@ -148,7 +148,7 @@ func (c *session) bashOutput(k *call) *outcome {
 	}
 	j.await(k.ctx, wait)
 	if !k.hold(c.answers) {
-		return failed(context.Canceled)
+		return dropped()
 	}
 	return j.outcome()
 }
@@ -192,7 +192,7 @@ func (c *session) bashStop(k *call) *outcome {
 	case <-k.ctx.Done():
 	}
 	if !k.hold(c.answers) {
-		return failed(context.Canceled)
+		return dropped()
 	}
 	o := j.outcome()
 	o.stopped = true

@@ -87,6 +87,12 @@ func failed(err error) *outcome {
 	return &outcome{Denials: []denial{}, Notices: []notice{}, Error: &problem{string(fault.CodeOf(err)), inline(err.Error())}}
 }
 
+// dropped is the outcome of a call that was cancelled before it had one. The peer reads
+// it only where all calls are cancelled, at the end of the connection.
+func dropped() *outcome {
+	return &outcome{Denials: []denial{}, Notices: []notice{}, Cause: string(report.Cancelled), status: "cancelled: the server ends"}
+}
+
 // Bounds of what a report may add to an answer: a command can be refused things
 // without end.
 const (
@@ -152,7 +158,8 @@ func (o *outcome) result() map[string]any {
 
 // bad tells whether something went wrong. What the caller stopped did not.
 func (o *outcome) bad() bool {
-	return o.Error != nil || o.ExitCode != nil && *o.ExitCode != 0 && !o.stopped
+	never := o.ExitCode == nil && o.Cause == string(report.Cancelled)
+	return o.Error != nil || never || o.ExitCode != nil && *o.ExitCode != 0 && !o.stopped
 }
 
 // output is what the command wrote, fit to be shown.
