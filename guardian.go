@@ -29,7 +29,7 @@ func (r *run) recover() {
 			continue // somebody else adopted it
 		}
 		// SECURITY: the tree first. What still runs would make again what was just moved away.
-		err = launch.EndGroup(r.host.Cgroup().Dirs, rec.RunID)
+		err = launch.EndRun(r.host.Cgroup().Dirs, rec.RunID)
 		r.quarantine(rec.Found, rec.RunID)
 		if err != nil { // the record stays, so that the next start looks again
 			r.early = append(r.early, report.Notice{Kind: "journal:kept", Text: "run " + rec.RunID + ", whose launcher was killed, has not ended: " + err.Error()})

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -99,14 +100,16 @@ func stage() {
 		die(Setup, step, errno)
 	}
 	unix.CloseOnExec(FDInit)
-	die(Setup, StepExec, execFD(FDInit, InitName))
+	die(Setup, StepExec, execFD(FDInit, append([]string{InitName}, os.Args[1:]...)))
 }
 
 // execFD executes the file that is open as fd, with an empty environment: what the launcher's environment held must not
 // be seen in /proc/1/environ. It is the raw call, so no path and no /proc is needed.
-func execFD(fd int, name string) error {
-	text := append([]byte(name), 0)
-	argv := [2]*byte{&text[0], nil}
+func execFD(fd int, args []string) error {
+	argv, err := syscall.SlicePtrFromStrings(args)
+	if err != nil {
+		return err
+	}
 	envp := [1]*byte{nil}
 	var empty [1]byte
 	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])),

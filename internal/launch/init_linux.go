@@ -8,6 +8,7 @@ import (
 
 	"github.com/qiming-sandbox/qsandbox/internal/inside"
 	"github.com/qiming-sandbox/qsandbox/internal/plan"
+	"github.com/qiming-sandbox/qsandbox/internal/spec"
 )
 
 // lowerInit writes program Init: what PID 1 does to itself before the command
@@ -28,6 +29,7 @@ func lowerInit(b *inside.Builder, p *plan.Plan, size *unix.Winsize, firstFree in
 	rlimitPair(b, inside.Init, "switch core dumps off", unix.RLIMIT_CORE, 1, 1).Tolerate(uintptr(unix.EPERM))
 	call("leave the caller's keyring", unix.SYS_KEYCTL, inside.Imm(1 /* KEYCTL_JOIN_SESSION_KEYRING */), inside.Int(0)).Ignore()
 	lowerNodes(b, p)
+	lowerStdin(b, p)
 	lowerOwn(b, p)
 	lowerPrivileges(b, p)
 	return slave
@@ -48,6 +50,22 @@ func lowerNodes(b *inside.Builder, p *plan.Plan) {
 		b.Call(inside.Init, "protect /dev/"+n, unix.SYS_MOUNT, inside.Int(0), inside.Str("/dev/"+n), inside.Int(0),
 			inside.Imm(unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC), inside.Int(0)).Tolerate(uintptr(unix.ENOENT))
 	}
+}
+
+// lowerStdin puts the sandbox's own /dev/null in the place of the host's, from which
+// everything was started.
+//
+// SECURITY: a descriptor keeps the mount that it was opened on. Through one of the
+// host's, root could change mode, owner and times of the host's node (LNX-02).
+func lowerStdin(b *inside.Builder, p *plan.Plan) {
+	if p.Isolation.Direct || !p.TTY && p.Stdin == spec.StdinPipe {
+		return
+	}
+	const label = "open /dev/null"
+	null := b.NewSlot()
+	b.Call(inside.Init, label, unix.SYS_OPENAT, inside.Int(unix.AT_FDCWD), inside.Str("/dev/null"), inside.Imm(unix.O_RDWR|unix.O_CLOEXEC)).To(null)
+	b.Call(inside.Init, label, unix.SYS_DUP3, inside.FromSlot(null), inside.Int(0), inside.Int(0))
+	b.Call(inside.Init, label, unix.SYS_CLOSE, inside.FromSlot(null))
 }
 
 // lowerOwn makes what /proc has of the init itself read-only. It is not dumpable, so

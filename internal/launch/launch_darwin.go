@@ -63,5 +63,5 @@ func (p *Process) Resize(rows, cols uint16) error {
 	return p.sys.kept.proc.Resize(rows, cols)
 }
 
-// EndGroup has nothing to end: there are no cgroups.
-func EndGroup(map[string]string, string) error { return nil }
+// EndRun has nothing to end: the tree ends with its keeper, and there are no cgroups.
+func EndRun(map[string]string, string) error { return nil }

@@ -42,5 +42,5 @@ func (p *Process) Kill() error { return os.ErrProcessDone }
 // Resize has no terminal.
 func (p *Process) Resize(uint16, uint16) error { return os.ErrProcessDone }
 
-// EndGroup has nothing to end: there are no cgroups.
-func EndGroup(map[string]string, string) error { return nil }
+// EndRun has nothing to end: the tree ends with its keeper, and there are no cgroups.
+func EndRun(map[string]string, string) error { return nil }

@@ -77,8 +77,8 @@ func writeFile(b *inside.Builder, fd inside.Slot, path, text string) {
 
 // lowerExec ends the raw child's program: it becomes the init, with an empty
 // environment.
-func lowerExec(b *inside.Builder) {
-	argv := b.Strings([]string{inside.InitName})
+func lowerExec(b *inside.Builder, args []string) {
+	argv := b.Strings(args)
 	b.Call(inside.Setup, "start the init", unix.SYS_EXECVEAT, inside.Int(inside.FDInit), inside.Str(""), inside.Ref(argv), inside.Ref(b.Strings(nil)), inside.Imm(unix.AT_EMPTY_PATH))
 }
 

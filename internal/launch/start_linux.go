@@ -82,7 +82,7 @@ func (l *launcher) lower() (err error) {
 		}
 		lowerSetup(b, p)
 		if l.oneStart() {
-			lowerExec(b)
+			lowerExec(b, l.initArgs(inside.InitName))
 		}
 	}
 	var size *unix.Winsize

@@ -34,7 +34,7 @@ func (l *launcher) target() (path string, argv []string, attr *syscall.ProcAttr)
 		}
 		return l.plan.Outer.Program, []string{"bwrap"}, attr
 	case iso.Direct:
-		return inside.InitPath, []string{inside.InitName}, attr
+		return inside.InitPath, l.initArgs(inside.InitName), attr
 	}
 	sys.Cloneflags = namespaces(iso) &^ unix.CLONE_NEWUSER
 	if iso.User {
@@ -48,7 +48,17 @@ func (l *launcher) target() (path string, argv []string, attr *syscall.ProcAttr)
 			sys.AmbientCaps = nil
 		}
 	}
-	return "/proc/self/exe", []string{inside.StageName}, attr
+	return "/proc/self/exe", l.initArgs(inside.StageName), attr
+}
+
+// initArgs are the arguments of the init, or of the stage that hands them on to it. The
+// id of the run is there so that the next start finds the tree of a launcher that was
+// killed (FS-07); it is no secret.
+func (l *launcher) initArgs(name string) []string {
+	if run := l.plan.Limits.How.Group; run != "" {
+		return []string{name, run}
+	}
+	return []string{name}
 }
 
 // newUserNS asks for a user namespace in which every id keeps its number.
@@ -94,7 +104,8 @@ func (l *launcher) openOuter(argv *[]string) error {
 		return l.wrap("hand arguments over", err)
 	}
 	l.extra = append(l.extra, fd)
-	*argv = append(*argv, "--args", strconv.Itoa(next+len(l.extra)-1), "--", inside.InitPath)
+	*argv = append(*argv, "--args", strconv.Itoa(next+len(l.extra)-1), "--")
+	*argv = append(*argv, l.initArgs(inside.InitPath)...)
 	return nil
 }
 
