@@ -154,6 +154,23 @@ func TestCacheNeverFollowsAPlantedLink(t *testing.T) {
 	}
 }
 
+// TestCacheMakesNoHome: a home directory that is not there stays so. It would be root's,
+// and every later run of the account it is meant for could not look into it.
+func TestCacheMakesNoHome(t *testing.T) {
+	for home, want := range map[string]string{"/home/dev": "/home/dev/.cache/qsandbox/" + spec.CacheName("/home/dev/ws"), "/nonexistent": "", "/home/dev/new": ""} {
+		h := machine(nil).Host()
+		h.Getenv = func(name string) string { return map[string]string{"HOME": home}[name] }
+		h.Writable = func(string) bool { return true }
+		s, err := bind(t, h, spec.Command{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Cache != want {
+			t.Errorf("home %s: the cache is %q, want %q", home, s.Cache, want)
+		}
+	}
+}
+
 // TestDeniedReadPathErrors: a path that cannot be looked at does not open.
 func TestUnreadableHostIsNotOpen(t *testing.T) {
 	h := machine(nil).Host()

@@ -10,12 +10,14 @@ import (
 
 // CacheRoot is the directory that holds the private caches, one per workspace:
 // $XDG_CACHE_HOME/qsandbox, else ~/.cache/qsandbox, on macOS ~/Library/Caches/qsandbox.
+// "" where there is no such place: a home directory that does not exist (/nonexistent, of
+// nobody) is not made.
 func CacheRoot(h host.Host) string {
 	if v := h.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(v) {
 		return filepath.Join(v, "qsandbox")
 	}
 	home := h.HomeDir()
-	if !filepath.IsAbs(home) {
+	if !filepath.IsAbs(home) || !h.Exists(home) {
 		return ""
 	}
 	if h.GOOS == "darwin" {
