@@ -107,6 +107,7 @@ var weakenings = []weakening{
 		p.Landlock = nil
 		without(p, at("/dev/shm"))
 		show(p, "/dev", true)
+		p.Stdin = spec.StdinPipe // no device can be opened there
 	}, "LX-DEV-01", ""},
 	{"the host's /tmp", func(p *plan.Plan) { without(p, at("/tmp")) }, "LX-WRITE-22", ""},
 	{"the host's /var/tmp", func(p *plan.Plan) { without(p, at("/var/tmp")) }, "LX-WRITE-23", ""},

@@ -159,8 +159,10 @@ func TestCacheNeverFollowsAPlantedLink(t *testing.T) {
 func TestCacheMakesNoHome(t *testing.T) {
 	for home, want := range map[string]string{"/home/dev": "/home/dev/.cache/qsandbox/" + spec.CacheName("/home/dev/ws"), "/nonexistent": "", "/home/dev/new": ""} {
 		h := machine(nil).Host()
-		h.Getenv = func(name string) string { return map[string]string{"HOME": home}[name] }
-		h.Writable = func(string) bool { return true }
+		h.Lookup = func(name string) (string, bool) {
+			v, ok := map[string]string{"HOME": home}[name]
+			return v, ok
+		}
 		s, err := bind(t, h, spec.Command{}, nil)
 		if err != nil {
 			t.Fatal(err)
