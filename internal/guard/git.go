@@ -59,6 +59,9 @@ func gitInner(top string, inner []string) gitPath {
 	if inner[0] == "hooks" {
 		return gitPath{class: gitPart, row: "git-hooks", at: 1}
 	}
+	if inner[0] == "remotes" || inner[0] == "branches" {
+		return gitPath{class: gitPart, row: "git-remotes", at: 1}
+	}
 	last := inner[n-1]
 	switch {
 	case n == 1 && configName(last):
@@ -103,19 +106,26 @@ func gitWork(inner []string) gitPath {
 		rest = inner[2:]
 	case inner[0] == "modules":
 		rest = inner[1:]
-		for len(rest) > 1 && rest[0] != "rebase-merge" && rest[0] != "rebase-apply" {
+		for len(rest) > 1 && rest[0] != "rebase-merge" && rest[0] != "rebase-apply" && !sequence(rest) {
 			rest = rest[1:]
 		}
 	}
 	switch {
 	case len(rest) > 0 && rest[0] == "rebase-apply":
 		return gitPath{class: gitPart, row: "git-rebase-apply", opens: len(rest) == 1, at: n - len(rest) + 1}
-	case len(rest) == 2 && rest[0] == "rebase-merge" && (rest[1] == "git-rebase-todo" || rest[1] == "git-rebase-todo.backup"):
+	case len(rest) == 2 && rest[0] == "rebase-merge" && (rest[1] == "git-rebase-todo" || rest[1] == "git-rebase-todo.backup" || rest[1] == "strategy"):
 		return gitPath{class: gitPart, row: "git-rebase-todo", at: n}
-	case len(rest) == 1 && rest[0] == "rebase-merge":
+	case sequence(rest):
+		return gitPath{class: gitPart, row: "git-sequencer", at: n}
+	case len(rest) == 1 && (rest[0] == "rebase-merge" || rest[0] == "sequencer"):
 		return gitPath{class: gitFolder, opens: true}
 	case inner[0] == "worktrees" && n <= 2, inner[0] == "modules":
 		return gitPath{class: gitFolder, opens: n > 1}
 	}
 	return gitPath{class: gitOrdinary}
+}
+
+// sequence tells whether it is what git goes on with after a stopped sequence of picks.
+func sequence(rest []string) bool {
+	return len(rest) == 2 && rest[0] == "sequencer" && (rest[1] == "opts" || rest[1] == "todo")
 }

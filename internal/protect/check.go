@@ -16,7 +16,7 @@ import (
 func Check(h host.Host, f Found) []Violation {
 	b := newBefore(f)
 	s := newSurvey(h, slices.Concat(f.Roots, f.Given, folders(h, f.Written)), f.Homes, f.Allow, f.Limits)
-	s.before = b
+	s.before, s.f.Unwatched = b, f.Unwatched
 	s.f.Limits.Heavy = f.Limits.Heavy && !f.Partial
 	s.left = Limits{Dirs: 4 * f.Limits.Dirs, Entries: 4 * f.Limits.Entries} // for new folders; those of Scan are free
 	if f.Partial {
@@ -32,6 +32,7 @@ func Check(h host.Host, f Found) []Violation {
 	}
 	c.gone()
 	c.turned()
+	c.ledAway()
 	c.unseen()
 	return topmost(c.out)
 }
@@ -142,6 +143,10 @@ func (c *checker) judge(it, was Item) (why string, ok bool) {
 		return c.placeFile(it)
 	case todoFile:
 		return c.todoFile(it, was)
+	case strategyFile:
+		return c.strategyFile(it)
+	case optsFile:
+		return c.optsFile(it)
 	case applyFolder:
 		return c.applyFolder(it)
 	}

@@ -50,7 +50,7 @@ func (s *survey) readConfig(path string) *config {
 func (s *survey) harmlessIn(r *repo, set setting) bool {
 	return harmless(set, func(worktree string) bool {
 		return s.inRoots(s.realOrMissing(absolute(r.path, worktree)))
-	})
+	}, func(remote string) bool { return s.watchedRemote(r, remote) })
 }
 
 // includes protects the files that settings include, and takes their settings too.

@@ -52,16 +52,18 @@ type Item struct {
 type part uint8
 
 const (
-	plain       part = iota
-	gitFolder        // .git, a folder
-	pointer          // .git, a file
-	hookFolder       // judged by its entries
-	configFile       // judged by its settings
-	commonFile       // commondir
-	placeFile        // gitdir: where a worktree is
-	todoFile         // rebase todo
-	applyFolder      // rebase-apply
-	farWorktree      // worktrees/<n> of a worktree outside the roots, read-only as a whole
+	plain        part = iota
+	gitFolder         // .git, a folder
+	pointer           // .git, a file
+	hookFolder        // judged by its entries
+	configFile        // judged by its settings
+	commonFile        // commondir
+	placeFile         // gitdir: where a worktree is
+	todoFile          // todo of a rebase or a sequence of picks
+	strategyFile      // which program merges during a rebase
+	optsFile          // options of a sequence of picks
+	applyFolder       // rebase-apply
+	farWorktree       // worktrees/<n> of a worktree outside the roots, read-only as a whole
 )
 
 // Limits bounds a walk. A zero field takes the default.
@@ -98,8 +100,9 @@ func (l Limits) orDefault() Limits {
 // Found is what Scan saw: what to protect now, and all that Check needs later.
 type Found struct {
 	Roots     []string `json:"roots"`
-	Given     []string `json:"given,omitempty"`   // roots that lie in another one, maybe below a protected name
-	Written   []string `json:"written,omitempty"` // writable entries of the user's: a protected name that one of them reaches is theirs
+	Given     []string `json:"given,omitempty"`     // roots that lie in another one, maybe below a protected name
+	Unwatched []string `json:"unwatched,omitempty"` // places that the command can write to and nobody looks at: no repository there may be used
+	Written   []string `json:"written,omitempty"`   // writable entries of the user's: a protected name that one of them reaches is theirs
 	Homes     []string `json:"homes,omitempty"`
 	Allow     []string `json:"allow,omitempty"`
 	Limits    Limits   `json:"limits"`

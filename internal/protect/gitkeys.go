@@ -7,8 +7,8 @@ import (
 
 // harmless tells whether a git setting can neither run a program nor name a file or
 // folder that can. It is a list of what is known to be so, from git-config(1); what
-// is not on it is not. inRoot judges core.worktree.
-func harmless(s setting, inRoot func(path string) bool) bool {
+// is not on it is not. inRoot judges core.worktree, watched a remote that is a path.
+func harmless(s setting, inRoot, watched func(path string) bool) bool {
 	switch s.name() {
 	case "core.fsmonitor": // true is git's own daemon; any other word is a program
 		return s.noValue || isBool(s.value)
@@ -16,7 +16,8 @@ func harmless(s setting, inRoot func(path string) bool) bool {
 		return inRoot(s.value)
 	case "remote.*.url", "remote.*.pushurl", "submodule.*.url", "branch.*.remote", "branch.*.pushremote",
 		"remote.pushdefault", "extensions.partialclone", "checkout.defaultremote", "remote.*.promisor":
-		return safeURL(s.value)
+		path, local := localURL(s.value)
+		return safeURL(s.value) && (!local || watched(path))
 	case "submodule.*.update": // "!command" runs it
 		return oneOf(s.value, "checkout", "rebase", "merge", "none")
 	case "core.protecthfs", "core.protectntfs", "fetch.fsckobjects", "transfer.fsckobjects", "receive.fsckobjects":
@@ -103,6 +104,16 @@ func safeURL(v string) bool {
 	}
 	scheme, _, ok := strings.Cut(v, "://")
 	return !ok || !isHelper(scheme) || oneOf(scheme, "http", "https", "ssh", "git", "file", "git+ssh", "ssh+git", "ftp", "ftps")
+}
+
+// localURL gives the path of a remote on this machine, as git tells it from
+// host:path (connect.c: url_is_local_not_ssh).
+func localURL(v string) (path string, ok bool) {
+	if rest, file := strings.CutPrefix(v, "file://"); file {
+		return "/" + strings.TrimLeft(rest, "/"), true
+	}
+	colon, slash := strings.IndexByte(v, ':'), strings.IndexByte(v, '/')
+	return v, v != "" && (colon < 0 || slash >= 0 && slash < colon)
 }
 
 // isHelper follows git's is_urlschemechar.

@@ -137,7 +137,7 @@ func readRecord(h host.Host, dir string, e fs.DirEntry) (r Record, alive bool, e
 		return r, false, errors.New("it is not a journal that this version writes")
 	}
 	j.Meta.Workspace, j.Found = disarm(j.Meta.Workspace), j.Found.mapped(disarm)
-	for _, list := range [][]string{j.Found.Roots, j.Found.Given, j.Found.Written, j.Found.Homes} {
+	for _, list := range [][]string{j.Found.Roots, j.Found.Given, j.Found.Written, j.Found.Unwatched, j.Found.Homes} {
 		for _, p := range list {
 			if !filepath.IsAbs(p) {
 				return r, false, errors.New("it names no absolute path")

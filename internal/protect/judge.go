@@ -133,6 +133,40 @@ func hashLine(s string) uint64 {
 	return h.Sum64()
 }
 
+// strategyFile wants a rebase to merge with a strategy of git's own: for any other word
+// git runs git-merge-<word>, which may lead into the worktree (merge-recursive(1) had
+// such programs; sequencer.c: try_merge_command).
+func (c *checker) strategyFile(it Item) (string, bool) {
+	data, err := c.h.ReadFile(it.Path, configMax)
+	if err != nil {
+		return "it cannot be read: " + reason(err), false
+	}
+	return ownStrategy(strings.TrimSpace(string(data)))
+}
+
+// optsFile wants the same of a sequence of picks, which keeps it as a git config.
+func (c *checker) optsFile(it Item) (string, bool) {
+	cfg := c.readConfig(it.Path)
+	if cfg.err != nil {
+		return "it cannot be read as a git config: " + reason(cfg.err), false
+	}
+	for _, set := range cfg.settings {
+		if set.key == "strategy" {
+			if why, ok := ownStrategy(set.value); !ok {
+				return why, false
+			}
+		}
+	}
+	return "", true
+}
+
+func ownStrategy(word string) (string, bool) {
+	if oneOf(word, "", "ort", "recursive", "resolve", "octopus", "ours", "subtree") {
+		return "", true
+	}
+	return "git would run " + strconv.Quote("git-merge-"+word), false
+}
+
 // applyFolder wants the patches of git am to keep to the worktree. They run nothing.
 func (c *checker) applyFolder(it Item) (string, bool) {
 	if !it.Dir {

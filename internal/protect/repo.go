@@ -2,6 +2,7 @@ package protect
 
 import (
 	"io/fs"
+	"path/filepath"
 	"strings"
 )
 
@@ -118,14 +119,17 @@ func (s *survey) partOf(r *repo, e fs.DirEntry) {
 	case "rebase-apply":
 		it.Name, it.part = "git-rebase-apply", applyFolder
 		s.add(r.path, e, it)
-	case "rebase-merge", "modules", "worktrees":
+	case "remotes", "branches":
+		it.Name = "git-remotes"
+		s.hooks(r.path, e, it)
+	case "rebase-merge", "sequencer", "modules", "worktrees":
 		if !e.IsDir() {
 			s.add(r.path, e, it) // a link, where git makes a folder
 			return
 		}
 		switch name {
-		case "rebase-merge":
-			s.rebase(r, path)
+		case "rebase-merge", "sequencer":
+			s.interrupted(r, path)
 		case "modules":
 			s.modules(path, 0)
 		case "worktrees":
@@ -164,7 +168,7 @@ func (s *survey) hookEntries(dir string, it Item) {
 			s.follow(join(dir, h.Name()), Item{Name: it.Name}) // often to a file of the worktree
 			continue
 		}
-		if strings.HasSuffix(h.Name(), ".sample") || strings.HasSuffix(h.Name(), ".lock") || len(s.f.Covered) > 4*DefaultEntries {
+		if it.Name != "git-remotes" && (strings.HasSuffix(h.Name(), ".sample") || strings.HasSuffix(h.Name(), ".lock")) || len(s.f.Covered) > 4*DefaultEntries {
 			continue
 		}
 		if fi, err := h.Info(); err == nil {
@@ -173,18 +177,31 @@ func (s *survey) hookEntries(dir string, it Item) {
 	}
 }
 
-func (s *survey) rebase(r *repo, dir string) {
+// interrupted takes what git goes on with after a stop: of a rebase, and of a sequence
+// of picks or reverts (sequencer.c).
+func (s *survey) interrupted(r *repo, dir string) {
 	entries, _ := s.listInside(dir)
 	for _, e := range entries {
-		if n := folded(e.Name()); n == "git-rebase-todo" || n == "git-rebase-todo.backup" {
-			it := Item{Name: "git-rebase-todo", part: todoFile, repo: r}
+		it := Item{Name: "git-rebase-todo", repo: r}
+		if folded(filepath.Base(dir)) == "sequencer" {
+			it.Name = "git-sequencer"
+		}
+		switch folded(e.Name()) {
+		case "git-rebase-todo", "git-rebase-todo.backup", "todo":
+			it.part = todoFile
 			if data, err := s.h.ReadFile(join(dir, e.Name()), configMax); err == nil {
 				for _, line := range execLines(data) {
 					it.Known = append(it.Known, hashLine(line))
 				}
 			}
-			s.add(dir, e, it)
+		case "strategy":
+			it.part = strategyFile
+		case "opts":
+			it.part = optsFile
+		default:
+			continue
 		}
+		s.add(dir, e, it)
 	}
 }
 

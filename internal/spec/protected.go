@@ -56,6 +56,9 @@ func (b *binder) protected() error {
 	}
 	roots = append(roots, b.gitRoots...)
 	b.s.Protected = protect.Scan(b.h, roots, b.realHomes(), b.eff.Policy.Filesystem.AllowProtected, b.walkLimits())
+	if r, err := b.locate("cache", CacheRoot(b.h)); err == nil && CacheRoot(b.h) != "" {
+		b.s.Protected.Unwatched = []string{r.Path}
+	}
 	for _, r := range b.roots[1:] { // a workspace in a git folder makes nothing in it the user's entry
 		b.s.Protected.Written = append(b.s.Protected.Written, r.Path)
 	}

@@ -131,7 +131,7 @@ func (b *builder) watched() {
 
 // free lists the rows whose names git makes in ordinary work.
 func free(row string) bool {
-	return slices.Contains([]string{"git-rebase-todo", "git-rebase-apply", "git-worktree-pointers"}, row)
+	return slices.Contains([]string{"git-rebase-todo", "git-rebase-apply", "git-sequencer", "git-worktree-pointers"}, row)
 }
 
 // exceptions says the user's own entries again, with all that lies below them:
