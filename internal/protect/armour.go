@@ -28,7 +28,7 @@ func disarm(text string) string {
 
 // mapped gives a copy of f with all paths changed.
 func (f Found) mapped(change func(string) string) Found {
-	for _, list := range []*[]string{&f.Roots, &f.Given, &f.Written, &f.Unwatched, &f.Homes, &f.Walked, &f.Hidden} {
+	for _, list := range []*[]string{&f.Roots, &f.Given, &f.Written, &f.Unwatched, &f.Homes, &f.Walked, &f.Heavies, &f.Hidden} {
 		*list = slices.Clone(*list)
 		for i, p := range *list {
 			(*list)[i] = change(p)

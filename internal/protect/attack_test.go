@@ -197,19 +197,33 @@ func TestSecondNames(t *testing.T) {
 	}
 }
 
-// TestNewHeavyFolders: strict looks into folders of tools that the command made.
-func TestNewHeavyFolders(t *testing.T) {
-	for _, limits := range []Limits{{}, {Depth: 64, Dirs: 20_000, Entries: 400_000, Heavy: true}} {
+// TestHeavyFolders: strict looks into folders of tools like into all others. Without
+// that, those that were there are named, and repositories in new ones are found.
+func TestHeavyFolders(t *testing.T) {
+	strict := Limits{Depth: HeavyDepth, Dirs: HeavyDirs, Entries: HeavyEntries, Heavy: true}
+	for _, c := range []struct {
+		limits Limits
+		there  bool // before the run
+		want   []string
+	}{
+		{Limits{}, false, []string{"node_modules/x/y/z/1/2/r/.git/config"}},
+		{Limits{}, true, nil},
+		{strict, false, []string{"node_modules/x/.mcp.json", "node_modules/x/y/z/1/2/r/.git/config"}},
+		{strict, true, []string{"node_modules/x/.mcp.json", "node_modules/x/y/z/1/2/r/.git/config"}},
+	} {
 		p := newPlace(t)
-		f := Scan(p.h, []string{p.ws}, []string{p.home}, nil, limits)
-		p.repo("node_modules/x/r")
-		p.write("node_modules/x/r/.git/config", "[core]\n\tfsmonitor = ./evil\n")
-		var want []string
-		if limits.Heavy {
-			want = []string{"node_modules/x/r/.git/config"}
+		if c.there {
+			p.write("node_modules/x/package.json", "{}")
 		}
-		if moves := p.moves(Check(p.h, f)); !slices.Equal(moves, want) {
-			t.Errorf("%+v: to be moved: %q, want %q", limits, moves, want)
+		f := Scan(p.h, []string{p.ws}, []string{p.home}, nil, c.limits)
+		if told := len(f.NotWalked) > 0; told != (c.there && !c.limits.Heavy) {
+			t.Errorf("%+v: not walked: %q", c, f.NotWalked)
+		}
+		p.repo("node_modules/x/y/z/1/2/r")
+		p.write("node_modules/x/y/z/1/2/r/.git/config", "[core]\n\tfsmonitor = ./evil\n")
+		p.write("node_modules/x/.mcp.json", "{}")
+		if moves := p.moves(Check(p.h, f)); !slices.Equal(moves, c.want) {
+			t.Errorf("%+v: to be moved: %q, want %q", c, moves, c.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func Check(h host.Host, f Found) []Violation {
 	if f.Partial {
 		s.left = Limits{Dirs: f.Limits.Dirs / 2, Entries: f.Limits.Entries} // new ones cannot be told from others
 	}
+	s.heavy = Limits{Dirs: HeavyDirs, Entries: HeavyEntries}
 	s.run()
 	c := &checker{survey: s, before: b, now: map[string]bool{}}
 	for _, list := range [][]Item{s.f.Items, s.f.Covered} {

@@ -72,8 +72,8 @@ type Limits struct {
 	Dirs    int `json:"dirs"`    // folders listed, shallow first
 	Entries int `json:"entries"` // entries looked at
 
-	// Heavy says that Check walks new folders that tools fill (node_modules) too. Such
-	// a folder must not have been there before: Scan names it in NotWalked.
+	// Heavy says that folders that tools fill (node_modules) are walked as well. Else Scan
+	// names them in NotWalked, and of new ones Check looks for repositories alone.
 	Heavy bool `json:"heavy,omitempty"`
 }
 
@@ -82,6 +82,13 @@ const (
 	DefaultDepth   = 3
 	DefaultDirs    = 256
 	DefaultEntries = 4096
+)
+
+// The limits where folders that tools fill are walked: a tenth of a second or so.
+const (
+	HeavyDepth   = 64
+	HeavyDirs    = 20_000
+	HeavyEntries = 400_000
 )
 
 func (l Limits) orDefault() Limits {
@@ -111,6 +118,7 @@ type Found struct {
 	Items     []Item   `json:"items,omitempty"`   // to be mounted or watched; sorted by path, so a folder comes before what lies in it
 	Covered   []Item   `json:"covered,omitempty"` // inside read-only items: for Check alone
 	Walked    []string `json:"walked,omitempty"`  // folders that were listed
+	Heavies   []string `json:"heavies,omitempty"` // folders that tools fill, which were not listed
 	Hidden    []string `json:"hidden,omitempty"`  // folders that could not be listed
 	NotWalked []string `json:"-"`                 // for the report: what was left out, and why
 	Linked    []string `json:"-"`                 // files that have a name more than those that are items

@@ -11,16 +11,20 @@ func (s *survey) listTree(j job) ([]fs.DirEntry, bool) {
 	if s.before != nil && s.before.walked[j.path] {
 		return s.list(j.path)
 	}
+	left := &s.left
+	if j.heavy {
+		left = &s.heavy
+	}
 	if _, done := s.listings[j.path]; !done {
-		if s.left.Dirs <= 0 || s.left.Entries <= 0 {
+		if left.Dirs <= 0 || left.Entries <= 0 {
 			s.f.Partial = true
 			s.unlisted++
 			return nil, false
 		}
-		s.left.Dirs--
+		left.Dirs--
 	}
 	entries, ok := s.list(j.path)
-	s.left.Entries -= len(entries)
+	left.Entries -= len(entries)
 	return entries, ok
 }
 

@@ -24,6 +24,7 @@ type survey struct {
 	before *before // nil in Scan
 	queue  []job
 	left   Limits // budget
+	heavy  Limits // budget of new folders that tools fill
 	leftIn int    // budget inside git folders
 
 	listings map[string][]fs.DirEntry
@@ -44,6 +45,7 @@ type job struct {
 	path  string
 	depth int
 	fresh bool
+	heavy bool // in a folder that tools fill: repositories alone are looked for
 }
 
 // Scan finds the protected names that exist in the roots, which are real paths, as
@@ -119,7 +121,7 @@ func (s *survey) folder(j job) {
 		switch row, found := s.anywhere(j.path, name); {
 		case folded(name) == ".git":
 			s.dotGit(j.path, e)
-		case found && (!row.file || !e.IsDir()):
+		case found && !j.heavy && (!row.file || !e.IsDir()):
 			s.row(j.path, e, row.name)
 		case bare && gitInside(name, j.depth == 0):
 		default:
@@ -141,16 +143,27 @@ func (s *survey) below(j job, e fs.DirEntry) {
 	}
 	path := join(j.path, name)
 	fresh := j.fresh || s.before != nil && s.before.isNewFolder(j.path, path)
+	tools := j.heavy || heavy(name) && !s.f.Limits.Heavy
 	switch {
-	case heavy(name) && !(fresh && s.f.Limits.Heavy):
+	case tools && !(fresh && s.newHeavy(path)):
 		s.heavies[name]++
+		s.f.Heavies = append(s.f.Heavies, path)
 	// SECURITY: what is new is the command's work, and only the budget bounds its depth:
 	// a folder that is left out for that is told (unseen), one that is too deep is not.
 	case j.depth >= s.f.Limits.Depth && !leads && !fresh:
 		s.tooDeep++
 	default:
-		s.queue = append(s.queue, job{path, j.depth + 1, fresh})
+		s.queue = append(s.queue, job{path, j.depth + 1, fresh, tools})
 	}
+}
+
+// newHeavy tells of a folder that tools fill whether the command made it.
+//
+// SECURITY: git on the host goes into a repository there when the index above names it
+// as a submodule. Other protected names are used by who opens that very folder; packages
+// bring many of them.
+func (s *survey) newHeavy(path string) bool {
+	return s.before != nil && !s.before.Partial && !slices.Contains(s.before.Heavies, path)
 }
 
 // row takes an entry that a row of policy/protected.json names. Links inside it that

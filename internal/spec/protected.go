@@ -89,7 +89,7 @@ func (b *binder) protected() error {
 // whole projects: it refuses to start where something was not looked at.
 func (b *binder) walkLimits() protect.Limits {
 	if b.s.Policy.Mode == policy.Strict {
-		return protect.Limits{Depth: 64, Dirs: 20_000, Entries: 400_000, Heavy: true}
+		return protect.Limits{Depth: protect.HeavyDepth, Dirs: protect.HeavyDirs, Entries: protect.HeavyEntries, Heavy: true}
 	}
 	return protect.Limits{}
 }
